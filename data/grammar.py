@@ -36,6 +36,8 @@ _GRAMMAR = r"""
 """
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_.+:/-]*|\.{0,2}/[A-Za-z0-9_.+:/-]+")
+LARGEST = 1e9
+"""The upper limit of numbers without a limit of their own, so that values computed from them stay within float32."""
 
 
 @dataclass(frozen=True)
@@ -133,10 +135,6 @@ def parse(text: str) -> list[Call]:
             f"'{text}' cannot be read after '{text[:at]}'.",
             hint="Write it like bm25, bm25(k1=0.9,b=0.4), dense(static) >> mmr(0.95) or MRecall@5.",
         ) from error
-
-
-LARGEST = 1e9
-"""The upper limit of numbers without a limit of their own, so that values computed from them stay within float32."""
 
 
 class Arguments:

@@ -20,6 +20,8 @@ BASE_RATE = 0.168
 
 _LEVELS = 1 << 24
 """The number of probabilities below 1 that a float32 distinguishes."""
+STATIC = "static"
+_PAIRS_AT_ONCE = 65_536
 
 
 class RandomDetector:
@@ -44,10 +46,6 @@ class RandomDetector:
     def _draw(self, key: str) -> int:
         digest = hashlib.blake2b(f"{self.seed}:{key}".encode(), digest_size=3).digest()
         return int.from_bytes(digest, "big")
-
-
-STATIC = "static"
-_PAIRS_AT_ONCE = 65_536
 
 
 def similarity_detector(model: str = STATIC) -> Detector:

@@ -35,6 +35,12 @@ SEQUENTIAL = (
 DIVERGING = (
     "#a84700", "#d55e00", "#e58b45", "#f0b78a", "#f8dfcb", "#d3e4f2", "#9dc4e4", "#5c9fd0", "#2a78b8", "#1c5f99",
 )  # fmt: skip
+Chart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.FacetChart
+_SHARPNESS = 2.0
+# Characters that XML does not allow: a single one makes the rendering library abort the whole process.
+_NOT_DRAWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+# 'unsafe-eval': Vega compiles its expressions to functions.
+_INSIDE = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
 
 
 def perspective_colour(place: int) -> str:
@@ -54,14 +60,6 @@ def _theme() -> alt.theme.ThemeConfig:
             "legend": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},
         }
     )
-
-
-Chart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.FacetChart
-_SHARPNESS = 2.0
-# Characters that XML does not allow: a single one makes the rendering library abort the whole process.
-_NOT_DRAWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-# 'unsafe-eval': Vega compiles its expressions to functions.
-_INSIDE = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
 
 
 def svg(chart: Chart | dict[str, Any]) -> bytes:

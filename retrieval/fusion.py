@@ -12,6 +12,9 @@ from berdseye.retrieval.protocol import Collection, Indexer, Query, Ranker
 from berdseye.retrieval.ranking import LARGEST_K, top_k
 
 Normalisation = Callable[[Scores], Scores]
+_DEPTH = 1000
+CONSTANT = 60.0
+"""The constant of reciprocal rank fusion in Cormack et al., SIGIR 2009."""
 
 
 def _none(scores: Scores) -> Scores:
@@ -32,9 +35,6 @@ def _z(scores: Scores) -> Scores:
 
 
 NORMALISATIONS: Mapping[str, Normalisation] = {"none": _none, "minmax": _minmax, "z": _z}
-_DEPTH = 1000
-CONSTANT = 60.0
-"""The constant of reciprocal rank fusion in Cormack et al., SIGIR 2009."""
 
 
 def weighted(rankings: Sequence[Ranking], weights: Sequence[float], normalise: Normalisation) -> Ranking:

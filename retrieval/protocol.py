@@ -11,6 +11,11 @@ from typing import NamedTuple, Protocol, TypeVar
 from berdseye.data.records import Ids, Pair, Passage, Question, Ranking, Scores
 from berdseye.data.workspace import Workspace
 
+Made = TypeVar("Made")
+Made_co = TypeVar("Made_co", covariant=True)
+LabelFunction = Callable[[str, Sequence[Pair]], Scores]
+"""A function that returns P(supports) of pairs, float32[n_pairs], given the name of a detector."""
+
 
 class Query(NamedTuple):
     """A text to search with, and optional context.
@@ -33,10 +38,6 @@ def query_of(question: Question) -> Query:
 def as_queries(asked: Sequence[Query | str]) -> list[Query]:
     """Convert plain texts to queries without context."""
     return [Query(q) if isinstance(q, str) else q for q in asked]
-
-
-Made = TypeVar("Made")
-Made_co = TypeVar("Made_co", covariant=True)
 
 
 class Indexer(Protocol[Made_co]):
@@ -113,10 +114,6 @@ class Stage(PipelinePart, Protocol):
     def apply(self, passages: Readable, queries: Sequence[Query], ids: Ids, scores: Scores) -> tuple[Ids, Scores]:
         """Convert `ids` int64[n, k] and `scores` float32[n, k] to arrays of equal shape, best first, padded with -1."""
         ...
-
-
-LabelFunction = Callable[[str, Sequence[Pair]], Scores]
-"""A function that returns P(supports) of pairs, float32[n_pairs], given the name of a detector."""
 
 
 @dataclass(frozen=True)

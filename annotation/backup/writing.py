@@ -34,6 +34,10 @@ LEFT_OUT = {
 }
 _LIVE = (JUDGMENTS, f"{JUDGMENTS}-wal", f"{JUDGMENTS}-shm", f"{JUDGMENTS}-journal", f"{JUDGMENTS}.migrating", SETTINGS)
 _LOGS = ("-wal", "-shm", "-journal")
+MANIFEST = "manifest.json"
+FORMAT = 1
+_PACKED = (".parquet", ".safetensors", ".zip", ".gz", ".zst", ".npz")
+_CHUNK = 1 << 20
 
 
 def files(workspace: Workspace, *, corpora: bool) -> Iterator[Path]:
@@ -61,12 +65,6 @@ def is_database(path: Path) -> bool:
     """Return whether a file is a SQLite database, which must not be copied byte by byte while it is written."""
     with path.open("rb") as file:
         return file.read(16) == b"SQLite format 3\0"
-
-
-MANIFEST = "manifest.json"
-FORMAT = 1
-_PACKED = (".parquet", ".safetensors", ".zip", ".gz", ".zst", ".npz")
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)

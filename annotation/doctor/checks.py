@@ -34,6 +34,9 @@ from berdseye.annotation.label_studio.exchange_state import ARRIVES_WITHIN, SENT
 _RESTORE = "restore the last backup into another folder (`berdseye restore`), and compare."
 _REMADE_ANYWAY = (batch_people.name, reservations.name, sync_annotations.name, sync_projects.name, sync_tasks.name)
 """Tables without judgments: a row there that refers to nothing can be deleted."""
+_ROOT = uuid5(NAMESPACE_URL, "https://berdseye.local/doctor")
+_SOURCE = "doctor"
+Row = Mapping[str, Any]
 
 
 def integrity(connection: Connection) -> Iterator[Finding]:
@@ -94,11 +97,6 @@ def _name_people(connection: Connection, numbers: list[int]) -> None:
     existing = set(connection.execute(select(annotators.c.id)).scalars())
     if new := [row for row in rows if row["id"] not in existing]:
         connection.execute(annotators.insert(), new)
-
-
-_ROOT = uuid5(NAMESPACE_URL, "https://berdseye.local/doctor")
-_SOURCE = "doctor"
-Row = Mapping[str, Any]
 
 
 def undos(connection: Connection) -> Iterator[Finding]:

@@ -17,6 +17,8 @@ from berdseye.annotation.judgments.schema import adjudicated, annotators, batch_
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.texts.passages import clean
 
+_UNDECIDED = ("unsure", "neither")
+
 
 def majority_labels(
     judgments: Iterable[Judgment], *, first: int | None = None, gold: Mapping[str, Verdict] | None = None
@@ -36,9 +38,6 @@ def majority_labels(
     decided = gold or {}
     labels.update({pair: verdict == "supports" for pair, verdict in decided.items()})
     return {pair: label for pair, label in labels.items() if decided.get(pair) != "unsure"}
-
-
-_UNDECIDED = ("unsure", "neither")
 
 
 class Decision(NamedTuple):

@@ -22,6 +22,10 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.extras import missing
 
+_BUSY_SECONDS = 30
+_MIGRATING = 0x6265726473657965
+"""The key of PostgreSQL's advisory lock for migrations."""
+
 
 def frame_of(result: CursorResult[Any]) -> pd.DataFrame:
     """Return the rows of a query as a table; its columns are named as in the query."""
@@ -33,10 +37,6 @@ try:
     import fcntl
 except ImportError:  # Windows, where writers rely on SQLite's own lock
     fcntl = None  # type: ignore[assignment]
-
-_BUSY_SECONDS = 30
-_MIGRATING = 0x6265726473657965
-"""The key of PostgreSQL's advisory lock for migrations."""
 
 
 def open_database(url: str) -> Engine:

@@ -9,20 +9,6 @@ from sqlalchemy import bindparam, func, select
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.judgments.schema import events
 
-
-def seconds_by_pair(judgments: Judgments) -> dict[str, float]:
-    """Return the total seconds of all timed judgments and skips of each pair, by pair key.
-
-    Judgments that were changed or undone later count too, since they took time. Pairs without a timed judgment, such as those
-    judged outside the Annotate page, are omitted.
-    """
-    query = (
-        select(events.c.pair, func.sum(events.c.seconds)).where(events.c.seconds.is_not(None)).group_by(events.c.pair)
-    )
-    with judgments.reading() as connection:
-        return {pair: float(seconds) for pair, seconds in connection.execute(query)}
-
-
 _MINE = events.c.annotator_id == bindparam("person")
 _RECENT = events.c.id >= bindparam("first_event")
 _UNDONE = select(events.c.target).where(events.c.kind == "undo", _MINE, _RECENT)
@@ -35,6 +21,19 @@ _TODAY = select(events.c.seconds).where(
     events.c.at >= bindparam("since"),
     events.c.id.not_in(_UNDONE),
 )
+
+
+def seconds_by_pair(judgments: Judgments) -> dict[str, float]:
+    """Return the total seconds of all timed judgments and skips of each pair, by pair key.
+
+    Judgments that were changed or undone later count too, since they took time. Pairs without a timed judgment, such as those
+    judged outside the Annotate page, are omitted.
+    """
+    query = (
+        select(events.c.pair, func.sum(events.c.seconds)).where(events.c.seconds.is_not(None)).group_by(events.c.pair)
+    )
+    with judgments.reading() as connection:
+        return {pair: float(seconds) for pair, seconds in connection.execute(query)}
 
 
 class Pace(NamedTuple):

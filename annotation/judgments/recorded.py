@@ -18,6 +18,8 @@ from berdseye.data.texts.passages import clean
 Span = tuple[int, int]
 """[start, end) in characters (code points) of the passage."""
 _MOST = 100
+Preference = Literal["first", "second", "neither"]
+PREFERENCES: tuple[Preference, ...] = get_args(Preference)
 
 
 def merged(spans: Iterable[Sequence[int]]) -> tuple[Span, ...]:
@@ -59,10 +61,6 @@ def evidence_spans(stored: str | None) -> tuple[Span, ...]:
 def quotes(passage: str, stored: str | None) -> tuple[str, ...]:
     """Return the parts of the passage that are the evidence."""
     return tuple(passage[start:end] for start, end in evidence_spans(stored))
-
-
-Preference = Literal["first", "second", "neither"]
-PREFERENCES: tuple[Preference, ...] = get_args(Preference)
 
 
 class JudgmentDetails(NamedTuple):

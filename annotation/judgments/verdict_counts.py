@@ -12,6 +12,10 @@ from berdseye.annotation.judgments.log import JUDGMENT_KINDS, Annotator, Judgmen
 from berdseye.annotation.judgments.recorded import is_verdict, quotes
 from berdseye.annotation.judgments.schema import annotators, events, pairs, present
 
+PairStatus = Literal["supports", "does not support", "disputed", "unsure"]
+PAIR_STATUSES: tuple[PairStatus, ...] = get_args(PairStatus)
+"""What people say of a pair; `disputed`: their verdicts differ, and no adjudicator has decided."""
+
 
 def verdict_counts(judgments: Judgments) -> pd.DataFrame:
     """Count the present verdicts: a row for each judged pair, by pair key, with columns supports, does_not_support, unsure."""
@@ -29,11 +33,6 @@ def verdict_counts(judgments: Judgments) -> pd.DataFrame:
     with judgments.reading() as connection:
         result = connection.execute(query)
         return pd.DataFrame(map(tuple, result), columns=list(result.keys())).set_index("pair")
-
-
-PairStatus = Literal["supports", "does not support", "disputed", "unsure"]
-PAIR_STATUSES: tuple[PairStatus, ...] = get_args(PairStatus)
-"""What people say of a pair; `disputed`: their verdicts differ, and no adjudicator has decided."""
 
 
 def pairs_of_passages(judgments: Judgments, texts: Sequence[str]) -> dict[str, PairRecord]:

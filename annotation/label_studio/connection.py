@@ -40,6 +40,17 @@ else:
 
 
 _MARGIN_SECONDS = 30.0
+_ANSWER_SECONDS = 600.0
+_LONGEST_ANSWER = 2 << 30  # a project of 100,000 long tasks takes a tenth
+_CONNECT_SECONDS = 10.0
+_TRY_SECONDS = 20
+_LOCK_SECONDS = 900.0
+_HOW_TO_START = "Start it with `berdseye label-studio`, or set BERDSEYE_LABEL_STUDIO_URL to a running server."
+_HOW_TO_SIGN_IN = (
+    "Set BERDSEYE_LABEL_STUDIO_TOKEN to a personal access token, or to the legacy token if the server allows it: both are "
+    "on your account page in Label Studio. To use the server of this workspace, unset BERDSEYE_LABEL_STUDIO_URL and "
+    "BERDSEYE_LABEL_STUDIO_TOKEN."
+)
 
 
 class TokenAuth(httpx.Auth):
@@ -107,19 +118,6 @@ def _claims(token: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return claims if isinstance(claims, dict) else None
-
-
-_ANSWER_SECONDS = 600.0
-_LONGEST_ANSWER = 2 << 30  # a project of 100,000 long tasks takes a tenth
-_CONNECT_SECONDS = 10.0
-_TRY_SECONDS = 20
-_LOCK_SECONDS = 900.0
-_HOW_TO_START = "Start it with `berdseye label-studio`, or set BERDSEYE_LABEL_STUDIO_URL to a running server."
-_HOW_TO_SIGN_IN = (
-    "Set BERDSEYE_LABEL_STUDIO_TOKEN to a personal access token, or to the legacy token if the server allows it: both are "
-    "on your account page in Label Studio. To use the server of this workspace, unset BERDSEYE_LABEL_STUDIO_URL and "
-    "BERDSEYE_LABEL_STUDIO_TOKEN."
-)
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,15 @@ from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.workspace import Workspace
 
 Side = Literal["only here", "only there", "differing"]
+_THERE = "label-studio"
+_CURES = {
+    Step.SEND: "the next push sends the judgment made here",
+    Step.RECEIVE: "the next pull fetches the judgment made in Label Studio",
+    Step.OURS_IS_LATER: "both sides changed: both judgments are kept, and the later one, made here, counts",
+    Step.THEIRS_IS_LATER: "both sides changed: both judgments are kept, and the later one, made in Label Studio, counts",
+}
+_TASK_GONE = "its task was deleted: `berdseye judgments doctor --fix` creates it again"
+_NEW_PERSON = "the next pull fetches it and adds its author"
 
 
 @dataclass(frozen=True)
@@ -137,9 +146,6 @@ class Drift:
         return {"counts": self.counts(), **asdict(self)}
 
 
-_THERE = "label-studio"
-
-
 def shown_kind(name: str) -> str:
     """Return a key of `Drift.counts` in the terms of messages, which say judgments and name Berdseye."""
     return name.replace("words", "judgments").replace("that are not ours", "that are not Berdseye's")
@@ -175,16 +181,6 @@ def contested_judgments(judgments: Judgments, pairs: list[str] | None = None) ->
         if (sides[False].verdict, sides[False].comment) != (sides[True].verdict, sides[True].comment):
             contested.append(Contested(*place, sides[False], sides[True], "there" if is_remote else "here"))
     return tuple(contested)
-
-
-_CURES = {
-    Step.SEND: "the next push sends the judgment made here",
-    Step.RECEIVE: "the next pull fetches the judgment made in Label Studio",
-    Step.OURS_IS_LATER: "both sides changed: both judgments are kept, and the later one, made here, counts",
-    Step.THEIRS_IS_LATER: "both sides changed: both judgments are kept, and the later one, made in Label Studio, counts",
-}
-_TASK_GONE = "its task was deleted: `berdseye judgments doctor --fix` creates it again"
-_NEW_PERSON = "the next pull fetches it and adds its author"
 
 
 class _Author(NamedTuple):

@@ -40,6 +40,52 @@ CONFIG = f"""<View>
 _UNTITLED = "(no title)"
 _NO_DATA: Mapping[str, Any] = MappingProxyType({})
 _OPPOSITE: Mapping[str, Verdict] = {"supports": "does not support", "does not support": "supports"}
+_COMMENT = """<TextArea name="comment" toName="passage" placeholder="Comment (if you like)" rows="2" maxSubmissions="1"
+            editable="true"/>"""
+_VERIFY = f"""<View>
+  <Header size="6" value="Read the passage and decide for yourself, then say whether the decision below is right."/>
+  <Header size="5" value="Question"/>
+  <Text name="question" value="$question" valueType="text"/>
+  <Header size="5" value="Perspective"/>
+  <Text name="perspective" value="$perspective" valueType="text"/>
+  <Header size="5" value="Passage"/>
+  <Text name="title" value="$title" valueType="text"/>
+  <Text name="passage" value="$passage" valueType="text"/>
+  <Header size="5" value="Decision: the passage ... the perspective"/>
+  <Text name="decision" value="$decision" valueType="text"/>
+  <Choices name="verdict" toName="passage" choice="single-radio" required="true" requiredMessage="Agree or disagree.">
+    <Choice value="agree" hotkey="1"/>
+    <Choice value="disagree" hotkey="2"/>
+    <Choice value="unsure" hotkey="3"/>
+  </Choices>
+  {_COMMENT}
+</View>
+"""
+_PREFER = f"""<View>
+  <Header size="5" value="Question"/>
+  <Text name="question" value="$question" valueType="text"/>
+  <View style="display: flex; gap: 2em">
+    <View style="flex: 1">
+      <Header size="5" value="First answer"/>
+      <Text name="passage" value="$passage" valueType="text"/>
+    </View>
+    <View style="flex: 1">
+      <Header size="5" value="Second answer"/>
+      <Text name="perspective" value="$perspective" valueType="text"/>
+    </View>
+  </View>
+  <Choices name="verdict" toName="passage" choice="single-radio" required="true" requiredMessage="Choose one.">
+    <Choice value="first" hotkey="1"/>
+    <Choice value="second" hotkey="2"/>
+    <Choice value="neither" hotkey="3"/>
+  </Choices>
+  {_COMMENT}
+</View>
+"""
+CONFIGS: Mapping[Task, str] = {"judge": CONFIG, "verify": _VERIFY, "prefer": _PREFER}
+CHOICES: Mapping[Task, tuple[str, ...]] = {
+    "judge": verdicts_of("judge"), "verify": ("agree", "disagree", "unsure"), "prefer": verdicts_of("prefer")
+}  # fmt: skip
 
 
 class RecordedVerdict(NamedTuple):
@@ -125,54 +171,6 @@ def _verdict(choice: object, decision: object) -> Verdict | Preference | None:
             return cast(Verdict, decision if choice == "agree" else _OPPOSITE[decision])
         return "unsure" if choice == "unsure" else None
     return next((verdict for verdict in (*VERDICTS, *PREFERENCES) if verdict == choice), None)
-
-
-_COMMENT = """<TextArea name="comment" toName="passage" placeholder="Comment (if you like)" rows="2" maxSubmissions="1"
-            editable="true"/>"""
-_VERIFY = f"""<View>
-  <Header size="6" value="Read the passage and decide for yourself, then say whether the decision below is right."/>
-  <Header size="5" value="Question"/>
-  <Text name="question" value="$question" valueType="text"/>
-  <Header size="5" value="Perspective"/>
-  <Text name="perspective" value="$perspective" valueType="text"/>
-  <Header size="5" value="Passage"/>
-  <Text name="title" value="$title" valueType="text"/>
-  <Text name="passage" value="$passage" valueType="text"/>
-  <Header size="5" value="Decision: the passage ... the perspective"/>
-  <Text name="decision" value="$decision" valueType="text"/>
-  <Choices name="verdict" toName="passage" choice="single-radio" required="true" requiredMessage="Agree or disagree.">
-    <Choice value="agree" hotkey="1"/>
-    <Choice value="disagree" hotkey="2"/>
-    <Choice value="unsure" hotkey="3"/>
-  </Choices>
-  {_COMMENT}
-</View>
-"""
-_PREFER = f"""<View>
-  <Header size="5" value="Question"/>
-  <Text name="question" value="$question" valueType="text"/>
-  <View style="display: flex; gap: 2em">
-    <View style="flex: 1">
-      <Header size="5" value="First answer"/>
-      <Text name="passage" value="$passage" valueType="text"/>
-    </View>
-    <View style="flex: 1">
-      <Header size="5" value="Second answer"/>
-      <Text name="perspective" value="$perspective" valueType="text"/>
-    </View>
-  </View>
-  <Choices name="verdict" toName="passage" choice="single-radio" required="true" requiredMessage="Choose one.">
-    <Choice value="first" hotkey="1"/>
-    <Choice value="second" hotkey="2"/>
-    <Choice value="neither" hotkey="3"/>
-  </Choices>
-  {_COMMENT}
-</View>
-"""
-CONFIGS: Mapping[Task, str] = {"judge": CONFIG, "verify": _VERIFY, "prefer": _PREFER}
-CHOICES: Mapping[Task, tuple[str, ...]] = {
-    "judge": verdicts_of("judge"), "verify": ("agree", "disagree", "unsure"), "prefer": verdicts_of("prefer")
-}  # fmt: skip
 
 
 def check_config(config: str, title: str, task: Task = "judge") -> None:

@@ -50,6 +50,7 @@ _GUESSED_VERDICTS: Mapping[str, Verdict] = {
     ),
     **dict.fromkeys(("unsure", "not sure", "uncertain", "unclear", "maybe", "don't know", "cannot tell"), "unsure"),
 }  # fmt: skip
+Author = Callable[[Any], Annotator]
 
 
 @dataclass(frozen=True)
@@ -172,9 +173,6 @@ def _regions(tasks: Iterable[RawTask]) -> Iterator[Mapping[str, Any]]:
             for region in annotation.get("result") or ():
                 if isinstance(region, dict):
                     yield region
-
-
-Author = Callable[[Any], Annotator]
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.workspace import Workspace
 
 _ROOT = uuid5(NAMESPACE_URL, "https://berdseye.local/label-studio")
+_NOT_FOUND = 404
+_GUIDELINES = re.compile(r"Guidelines: version ([0-9a-f]{1,16})\b")
 
 
 def event_uid(project: str, kind: str, *parts: object) -> str:
@@ -37,10 +39,6 @@ def annotation_uid(project: str, event: str, task: int) -> str:
 def _name(*parts: object) -> UUID:
     # A separator keeps parts apart: ("a", "bc") and ("ab", "c") are different names.
     return uuid5(_ROOT, "\x1f".join(str(part) for part in parts))
-
-
-_NOT_FOUND = 404
-_GUIDELINES = re.compile(r"Guidelines: version ([0-9a-f]{1,16})\b")
 
 
 class Project(NamedTuple):

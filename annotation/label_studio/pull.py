@@ -49,6 +49,8 @@ from berdseye.data.errors import BadInputError
 # A change is dated before it is stored, and an import of thousands of tasks stores for seconds.
 _OVERLAP = timedelta(seconds=120)
 _SWEEP_EVERY = timedelta(hours=6)
+_NO_LOCAL_STATE = Local(None, "", "", "", None)
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,6 @@ def read_changes(connection: Connection, project: Project, purpose: Purpose, *, 
     # Both tasks of a pair with two have to be read: the annotations of the unchanged one were not deleted.
     keys = changed_keys(connection, project.id, purpose.received_to - _OVERLAP)
     return Changes(dict(look_up(connection, project.id, keys)), until, whole=False)
-
-
-_NO_LOCAL_STATE = Local(None, "", "", "", None)
 
 
 class PullTransaction:
@@ -159,9 +158,6 @@ class PullTransaction:
             "source": self._source, "target": None, "seconds": None, "shown": None,
             "batch": self._purpose.batch, "evidence": None, "guidelines": None, **fields,
         }  # fmt: skip
-
-
-Progress = Callable[[int, int], None]
 
 
 def pull(

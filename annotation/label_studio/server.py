@@ -30,6 +30,12 @@ ADMIN_EMAIL = "admin@berdseye.local"
 """The account that Berdseye itself uses on its own server; nobody should judge with it."""
 _FILE = "credentials.json"
 _PASSWORDS = "accounts.json"
+HOST = "127.0.0.1"
+DEFAULT_PORT = 8080
+_COMMAND = "label-studio"
+_TAIL_LINES = 12
+_LOG_BYTES = 20_000_000
+_GRACE_SECONDS = 8.0
 
 
 class Password(NamedTuple):
@@ -108,14 +114,6 @@ def _write_secret(path: Path, value: Any) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-HOST = "127.0.0.1"
-DEFAULT_PORT = 8080
-_COMMAND = "label-studio"
-_TAIL_LINES = 12
-_LOG_BYTES = 20_000_000
-_GRACE_SECONDS = 8.0
 
 
 @dataclass(frozen=True)

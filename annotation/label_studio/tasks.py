@@ -25,6 +25,9 @@ _FIELDS = (
 _USERS = ("completed_by", "updated_by")
 _ATTEMPTS = 3
 _LONGEST_SECONDS = 24 * 3600.0
+_PAUSE_SECONDS = 0.5
+_CONFLICT = 409
+_SERVER_ERROR = 500
 
 
 @dataclass(frozen=True)
@@ -208,11 +211,6 @@ def moment_of(value: str | datetime) -> str:
 def seconds_of(value: Any) -> float | None:
     """Return the seconds of Label Studio's `lead_time`; None for an impossible value (not above 0, or a day or more)."""
     return float(value) if isinstance(value, int | float) and 0 < value < _LONGEST_SECONDS else None
-
-
-_PAUSE_SECONDS = 0.5
-_CONFLICT = 409
-_SERVER_ERROR = 500
 
 
 @dataclass(frozen=True)

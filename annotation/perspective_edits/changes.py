@@ -33,6 +33,7 @@ _RULES: dict[Action, str] = {
     "reword": "`reword` replaces one perspective by one.",
     "drop": "`drop` takes one perspective, and replaces it by none.",
 }
+_PROPOSE_AGAIN = "Look at the present perspectives, and propose the edit again."
 
 
 class ConflictError(BadInputError):
@@ -132,9 +133,6 @@ def explained_as(parts: Sequence[Perspective], becomes: Sequence[Perspective]) -
 
 def _composed(text: str) -> str:
     return unicodedata.normalize("NFC", clean(text))
-
-
-_PROPOSE_AGAIN = "Look at the present perspectives, and propose the edit again."
 
 
 def chosen_parts(perspectives: Sequence[Perspective], named: Sequence[str]) -> tuple[Perspective, ...]:

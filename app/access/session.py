@@ -24,6 +24,7 @@ from berdseye.data.people import PeopleSettings, Role
 from berdseye.data.workspace import Workspace
 
 _log = logging.getLogger(__name__)
+_NAME_AT, _CAME_IN = "name_at", "came_in"
 
 
 def draw_sign_in_page(people: PeopleSettings, trouble: BerdseyeError | None = None) -> None:
@@ -51,9 +52,6 @@ def draw_sign_in_page(people: PeopleSettings, trouble: BerdseyeError | None = No
         )
     else:
         st.login()
-
-
-_NAME_AT, _CAME_IN = "name_at", "came_in"
 
 
 def workspace() -> Workspace:

@@ -40,6 +40,8 @@ from berdseye.evaluation.studies.comparing import at_growing_k, points_by_k
 
 _MOST, _MOST_POOLED = 32, 8
 _State = tuple[object, ...]
+Made = tuple[tuple[object, ...], ...]
+"""Runs by name and state, so that a run that was replaced or relabelled is another key."""
 
 
 def labelled(run: RunManifest, source: str, version: str = "", depth: int = POOL_DEPTH) -> LabelledRun:
@@ -149,10 +151,6 @@ def _pool(dataset: str, source: str, labels: bool, _state: _State, _run: str) ->
     run = under_version(workspace(), load_run(workspace(), _run), dataset)
     measures = parse_measures("nDCG" if labels else "MRecall@1")
     return pool_of(workspace(), judgments(), run, parse_label_source(source), measures)
-
-
-Made = tuple[tuple[object, ...], ...]
-"""Runs by name and state, so that a run that was replaced or relabelled is another key."""
 
 
 def made(runs: list[RunManifest], source: str) -> Made:

@@ -21,6 +21,13 @@ from berdseye.retrieval.fusion import fused_over_corpora
 from berdseye.retrieval.pipeline import search
 from berdseye.retrieval.protocol import Query, query_of
 
+MOST = 100
+NO_ADDRESS = "no address"
+PERSPECTIVE = "perspective"
+Lists = dict[tuple[str, str], tuple[Ranking, list[Passage]]]
+"""Rankings with their passages, by corpus and pipeline."""
+Labels = npt.NDArray[np.float64]
+
 
 @cached_on(
     lambda corpus, *_: open_corpus(workspace(), corpus).manifest.hash, max_entries=2000, show_spinner="Searching…"
@@ -31,14 +38,6 @@ def hits(corpus: str, pipeline: str, query: Query, k: int) -> tuple[Ranking, lis
     ids, scores = search(opened, pipeline_of(workspace(), pipeline), [query], k)
     found = ids[0] >= 0
     return Ranking(ids[0][found], scores[0][found]), opened.passages(ids[0][found].tolist())
-
-
-MOST = 100
-NO_ADDRESS = "no address"
-PERSPECTIVE = "perspective"
-Lists = dict[tuple[str, str], tuple[Ranking, list[Passage]]]
-"""Rankings with their passages, by corpus and pipeline."""
-Labels = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

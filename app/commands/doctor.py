@@ -26,6 +26,9 @@ from berdseye.data.web.page_store import segment_files as page_files
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.indexes import index_files
 
+STORES = ("corpora", "datasets", "runs", "labels", "answers")
+_ENDINGS = (".parquet", ".json", RECORD)
+
 
 def examine_judgments(workspace: Workspace) -> list[Finding]:
     """The faults in the judgments of a workspace, without Label Studio. A missing SQLite database is not created."""
@@ -38,10 +41,6 @@ def examine_judgments(workspace: Workspace) -> list[Finding]:
     except (BerdseyeError, DatabaseError) as error:
         cause = " ".join(str(error).split())
         return [Finding("database", f"It cannot be opened: {cause}", "restore the last backup: `berdseye restore`.")]
-
-
-STORES = ("corpora", "datasets", "runs", "labels", "answers")
-_ENDINGS = (".parquet", ".json", RECORD)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,14 @@ from berdseye.data.workspace import Workspace
 _MOUNT_NAME = st.components.v2.component(
     "berdseye_kept_name", js=(files("berdseye.app.components") / "kept_name.js").read_text(encoding="utf-8")
 )
+_HTML = """<div role="status" hidden style="position: fixed; top: 0.5rem; left: 50%; transform: translateX(-50%);
+z-index: 1000001; padding: 0.5rem 1rem; border-radius: 0.5rem; color: #fff; background: #1f69a6; font-family: var(--st-font);
+font-size: 0.875rem">Reconnected. The page is reloading; keys work again when this message disappears.</div>"""
+_MOUNT = st.components.v2.component(
+    "berdseye_reconnected",
+    html=_HTML,
+    js=(files("berdseye.app.components") / "reconnected.js").read_text(encoding="utf-8"),
+)
 
 
 def kept_name(workspace: Workspace) -> str:
@@ -31,16 +39,6 @@ def keep_name(workspace: Workspace, name: str, at: float) -> None:
 
 def _cookie(workspace: Workspace) -> str:
     return f"berdseye-name-{sha256(str(workspace.folder.resolve()).encode('utf-8')).hexdigest()[:12]}"
-
-
-_HTML = """<div role="status" hidden style="position: fixed; top: 0.5rem; left: 50%; transform: translateX(-50%);
-z-index: 1000001; padding: 0.5rem 1rem; border-radius: 0.5rem; color: #fff; background: #1f69a6; font-family: var(--st-font);
-font-size: 0.875rem">Reconnected. The page is reloading; keys work again when this message disappears.</div>"""
-_MOUNT = st.components.v2.component(
-    "berdseye_reconnected",
-    html=_HTML,
-    js=(files("berdseye.app.components") / "reconnected.js").read_text(encoding="utf-8"),
-)
 
 
 def redraw_when_reconnected() -> None:

@@ -10,6 +10,20 @@ from importlib.resources import files
 import streamlit as st
 
 _KEY = "in_sight"
+_HERE = files("berdseye.app.components")
+_HTML = """<div class="berdseye-card-focus">
+<button type="button">↑ Previous<kbd>K</kbd></button><button type="button">↓ Next<kbd>J</kbd></button>
+<span role="status"></span></div>"""
+# Mounted in the page's own tree, because its style marks the cards, which are outside it.
+_MOUNT = st.components.v2.component(
+    "berdseye_card_focus",
+    html=_HTML,
+    css=(_HERE / "card_focus.css").read_text(encoding="utf-8"),
+    js=(_HERE / "card_focus.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
+CARD = "card-"
+"""The prefix of the key of every card's container."""
 
 
 def mark_drawn(what: str) -> None:
@@ -30,22 +44,6 @@ def is_drawn(what: str) -> bool:
 def take_answer(what: str) -> bool:
     """Whether this item may be answered. A second answer is refused until the item is drawn again."""
     return bool(is_drawn(what) and st.session_state.pop(_KEY))
-
-
-_HERE = files("berdseye.app.components")
-_HTML = """<div class="berdseye-card-focus">
-<button type="button">↑ Previous<kbd>K</kbd></button><button type="button">↓ Next<kbd>J</kbd></button>
-<span role="status"></span></div>"""
-# Mounted in the page's own tree, because its style marks the cards, which are outside it.
-_MOUNT = st.components.v2.component(
-    "berdseye_card_focus",
-    html=_HTML,
-    css=(_HERE / "card_focus.css").read_text(encoding="utf-8"),
-    js=(_HERE / "card_focus.js").read_text(encoding="utf-8"),
-    isolate_styles=False,
-)
-CARD = "card-"
-"""The prefix of the key of every card's container."""
 
 
 def card_focus(view: str, *, answers: str) -> None:

@@ -13,6 +13,8 @@ from berdseye.data.runs.stored import RunManifest
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.sources import default_sources, parse_label_source
 
+T = TypeVar("T")
+
 
 def passage_address(corpus: str, passage: int) -> str:
     """Return the address of the Passage page of a passage."""
@@ -43,9 +45,6 @@ def selectbox_by_id(
     elif key in st.query_params:
         del st.query_params[key]
     return result
-
-
-T = TypeVar("T")
 
 
 def one_of(label: str, options: Iterable[T], *, key: str, default: T | None = None, named: bool = True) -> T:

@@ -24,6 +24,17 @@ from berdseye.app.components.plain_text import escaped, without_pictures
 from berdseye.app.components.working_time import WorkingTime, working_time
 from berdseye.app.jobs.deciding import judgment_given
 
+LAST_HEIGHT = 72
+# The card, the buttons and the comment are visible together down to 1024 x 768: everything above and below them takes 23 rem.
+_FITTING = """<style>
+.stMainBlockContainer { padding-bottom: 1rem; }
+.st-key-pair-card, .st-key-guidelines, :has(> .st-key-pair-card), :has(> .st-key-guidelines) {
+  max-height: max(13rem, 100vh - 23rem - var(--tour-height, 0rem));
+}
+.st-key-guidelines { overflow-y: auto; }
+</style>"""
+_LAST, _PAUSED, _HIDDEN = "last_word", "paused_at", "guidelines_hidden"
+
 
 def guidelines_panel(guidelines: Guidelines) -> None:
     """Draw the guidelines as Markdown. HTML in them is shown as text, and no picture is fetched."""
@@ -93,18 +104,6 @@ def break_reminder(clock: WorkingTime, after: float) -> None:
     minutes = clock.minutes()
     if 0 < after <= minutes:
         st.info(f"You have judged for {minutes:.0f} minutes. Time for a break? Press P.", icon=":material/coffee:")
-
-
-LAST_HEIGHT = 72
-# The card, the buttons and the comment are visible together down to 1024 x 768: everything above and below them takes 23 rem.
-_FITTING = """<style>
-.stMainBlockContainer { padding-bottom: 1rem; }
-.st-key-pair-card, .st-key-guidelines, :has(> .st-key-pair-card), :has(> .st-key-guidelines) {
-  max-height: max(13rem, 100vh - 23rem - var(--tour-height, 0rem));
-}
-.st-key-guidelines { overflow-y: auto; }
-</style>"""
-_LAST, _PAUSED, _HIDDEN = "last_word", "paused_at", "guidelines_hidden"
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,13 @@ VERBS = {
     "drop": "Drop",
 }
 """The name of each action on the page."""
+_ICONS = {"propose": "add", "split": "call_split", "merge": "call_merge", "reword": "edit", "drop": "delete"}
+_SHOWN = 20
+_STATES = {
+    "accepted": ":green-badge[accepted]",
+    "rejected": ":red-badge[rejected]",
+    "withdrawn": ":gray-badge[withdrawn]",
+}
 
 
 def perspective_line(perspective: Perspective) -> str:
@@ -62,9 +69,6 @@ def change_lines(removed: Sequence[Perspective], added: Sequence[Perspective]) -
 def edit_lines(change: Change) -> str:
     """Return Markdown of the perspectives that an edit removes and adds, one per line."""
     return change_lines(change.parts, change.becomes)
-
-
-_ICONS = {"propose": "add", "split": "call_split", "merge": "call_merge", "reword": "edit", "drop": "delete"}
 
 
 def edit_form(log: EditLog, question: Question, person: Annotator) -> None:
@@ -131,14 +135,6 @@ def _parts(action: Action, texts: list[str], key: str) -> list[str]:
             return st.multiselect("Perspectives to merge", texts, key=key, format_func=numbered.__getitem__)
     text = st.selectbox("Perspective", texts, index=None, key=key, format_func=numbered.__getitem__)
     return [] if text is None else [text]
-
-
-_SHOWN = 20
-_STATES = {
-    "accepted": ":green-badge[accepted]",
-    "rejected": ":red-badge[rejected]",
-    "withdrawn": ":gray-badge[withdrawn]",
-}
 
 
 def open_edits(

@@ -29,6 +29,11 @@ from berdseye.evaluation.labels.labelled_runs import labelled_ranking
 from berdseye.evaluation.labels.sources import DERIVED, HUMAN, parse_label_source
 from berdseye.retrieval.lexical.query_words import matched_spans
 
+ANCHOR = "passages"
+"""The anchor of the passages in the page's address."""
+_LABEL_BADGES = {1.0: ":green-badge[supports]", 0.0: ":gray-badge[does not support]"}
+_MOST_IN_EXPLORE = 20
+
 
 def clickable_holes(
     frame: pd.DataFrame, k: int, description: str
@@ -45,12 +50,6 @@ def clickable_holes(
     )
     picked = event.selection.get(PICKED, [])
     return chart, picked[0] if picked else None
-
-
-ANCHOR = "passages"
-"""The anchor of the passages in the page's address."""
-_LABEL_BADGES = {1.0: ":green-badge[supports]", 0.0: ":gray-badge[does not support]"}
-_MOST_IN_EXPLORE = 20
 
 
 def hole_reader(run: Run, row: int, place: int, source: str, k: int) -> None:

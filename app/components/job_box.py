@@ -28,6 +28,7 @@ STATES = {
     "cut off": (":material/power_off:", "was interrupted"),
 }
 """The icon and the text of each state."""
+_EVERY_SECONDS = 5
 
 
 def job_box(
@@ -140,9 +141,6 @@ def _moment(when: datetime) -> str:
 
 def _clock(seconds: float) -> str:
     return str(timedelta(seconds=max(0, round(seconds))))
-
-
-_EVERY_SECONDS = 5
 
 
 def job_line(page: StreamlitPage) -> None:

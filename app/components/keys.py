@@ -7,6 +7,31 @@ from typing import Literal, NamedTuple
 import streamlit as st
 
 By = Literal["button", "page", "focus", "passage", "cards"]
+VERDICTS = ("1", "2", "3")
+SKIP, UNDO, FLAG, PAUSE, GUIDELINES = "x", "u", "f", "p", "g"
+EVIDENCE, COMMENT, KEYS, NAMES = "e", "m", "?", "h"
+NEXT, PREVIOUS = "j", "k"
+LEAVE = "escape"
+TOUR_START, TOUR_NEXT, TOUR_BACK, TOUR_LEAVE = "t", "n", "b", "q"
+STREAMLIT_KEYS = frozenset({"c", "r"})
+"""Keys that Streamlit reserves: C clears its cache, R runs the page again."""
+EDITS = {
+    "propose": "1",
+    "split": "2",
+    "merge": "3",
+    "reword": "4",
+    "drop": "5",
+    "send": "s",
+    "accept": "a",
+    "reject": "x",
+    "next": NEXT,
+    "previous": PREVIOUS,
+}
+"""Keys of the Perspectives page, by what their buttons do."""
+_SHOWN = {"escape": "Esc", "arrowdown": "↓", "arrowup": "↑", "space": "Space"}
+_MOUNT = st.components.v2.component(
+    "berdseye_keyboard", js=(files("berdseye.app.components") / "keyboard.js").read_text(encoding="utf-8")
+)
 
 
 class Binding(NamedTuple):
@@ -22,15 +47,6 @@ class Binding(NamedTuple):
     by: By = "button"
     target: str = ""
 
-
-VERDICTS = ("1", "2", "3")
-SKIP, UNDO, FLAG, PAUSE, GUIDELINES = "x", "u", "f", "p", "g"
-EVIDENCE, COMMENT, KEYS, NAMES = "e", "m", "?", "h"
-NEXT, PREVIOUS = "j", "k"
-LEAVE = "escape"
-TOUR_START, TOUR_NEXT, TOUR_BACK, TOUR_LEAVE = "t", "n", "b", "q"
-STREAMLIT_KEYS = frozenset({"c", "r"})
-"""Keys that Streamlit reserves: C clears its cache, R runs the page again."""
 
 _COMMENT = Binding(COMMENT, "write a comment", "focus", "comment")
 _LEAVE = Binding(LEAVE, "leave the comment, the list of keys or the choice of evidence", "page")
@@ -82,19 +98,6 @@ FAILURES = (
     _LEAVE,
 )
 """Keys of the passages around the chosen hole."""
-EDITS = {
-    "propose": "1",
-    "split": "2",
-    "merge": "3",
-    "reword": "4",
-    "drop": "5",
-    "send": "s",
-    "accept": "a",
-    "reject": "x",
-    "next": NEXT,
-    "previous": PREVIOUS,
-}
-"""Keys of the Perspectives page, by what their buttons do."""
 PERSPECTIVES = (
     Binding("1", "propose a missing perspective"),
     Binding("2", "split one"),
@@ -135,7 +138,6 @@ PAGES: dict[str, tuple[Binding, ...]] = {
     "Perspectives": PERSPECTIVES,
     "The tour, on any page": TOUR,
 }
-_SHOWN = {"escape": "Esc", "arrowdown": "↓", "arrowup": "↑", "space": "Space"}
 
 
 def key_table(bindings: tuple[Binding, ...]) -> str:
@@ -145,11 +147,6 @@ def key_table(bindings: tuple[Binding, ...]) -> str:
     if len(digits) == 9:
         rows = [("1 … 9", digits[0][1].replace(" 1", " 1 … 9")), *(row for row in rows if row not in digits)]
     return "\n".join(["| Key | What it does |", "| --- | --- |", *(f"| `{key}` | {does} |" for key, does in rows)])
-
-
-_MOUNT = st.components.v2.component(
-    "berdseye_keyboard", js=(files("berdseye.app.components") / "keyboard.js").read_text(encoding="utf-8")
-)
 
 
 def key_list(bindings: tuple[Binding, ...]) -> None:

@@ -17,6 +17,7 @@ from berdseye.app.access.session import annotator, errors_in_place, judgments, r
 from berdseye.app.components.plain_text import escaped
 
 _SHOWN = "label_studio_account"
+_ROWS = 500
 
 
 def own_account() -> None:
@@ -111,9 +112,6 @@ def _projects(person: Annotator, url: str) -> None:
     for row, owner in [*((row, "your project") for row in own), *((row, "for anyone") for row in shared)]:
         # "Label All Tasks" on that page opens the next task that this person has not judged.
         st.markdown(f"{escaped(row.batch)} ({owner}, {row.tasks} tasks): <{url}/projects/{row.number}/data>")
-
-
-_ROWS = 500
 
 
 def drift_table(look: Callable[[], Sequence[Drift]]) -> None:

@@ -18,6 +18,9 @@ from berdseye.app.components.passage_text import passage_text
 from berdseye.app.components.plain_text import escaped, highlighted, web_address
 
 CARD_HEIGHT = 430
+_YES, _NO, _UNSURE = ":material/check:", ":material/close:", ":material/question_mark:"
+GIVE = "give-"
+"""The prefix of the buttons' widget keys."""
 
 
 def pair_card(record: PairRecord) -> None:
@@ -67,7 +70,6 @@ class Choice(NamedTuple):
     icon: str
 
 
-_YES, _NO, _UNSURE = ":material/check:", ":material/close:", ":material/question_mark:"
 _JUDGE = (
     Choice("supports", "Supports", _YES),
     Choice("does not support", "Does not support", _NO),
@@ -78,8 +80,6 @@ _PREFER = (
     Choice("second", "Second", ":material/looks_two:"),
     Choice("neither", "Neither", ":material/balance:"),
 )
-GIVE = "give-"
-"""The prefix of the buttons' widget keys."""
 ICONS = {choice.verdict: choice.icon for choice in (*_JUDGE, *_PREFER)}
 
 

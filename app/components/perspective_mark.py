@@ -7,6 +7,8 @@ from berdseye.evaluation.charts import CATEGORIES, perspective_colour
 _SIDES = {"supporting": ":blue-badge[supporting]", "opposing": ":orange-badge[opposing]"}
 _READ_ON = 80
 """The share of the colour in percent, mixed with black, that gives white text a contrast of at least 4.5."""
+CHIP = "chip-"
+"""The prefix of every chip's widget key."""
 
 
 def perspective_mark(place: int) -> str:
@@ -17,10 +19,6 @@ def perspective_mark(place: int) -> str:
 def side_badge(perspective: Perspective) -> str:
     """Return Markdown of the side that the perspective takes, with a leading space, or an empty text if it takes none."""
     return f" {_SIDES[perspective.stance]}" if perspective.stance in _SIDES else ""
-
-
-CHIP = "chip-"
-"""The prefix of every chip's widget key."""
 
 
 def chip_key(place: int, rest: str) -> str:

@@ -14,6 +14,7 @@ from berdseye.retrieval.lexical.query_words import matched_spans
 
 _SHOWN = 12
 _BETWEEN = "|"
+_COLOURS = {"supports": "green", "does not support": "gray", "disputed": "orange", "unsure": "gray"}
 
 
 def chosen_facets(values: Values) -> dict[str, list[str]]:
@@ -55,9 +56,6 @@ def facet_boxes(values: Values, chosen: Mapping[str, list[str]], long_names: Map
 
 def _key(facet: str, value: str) -> str:
     return f"facet-{facet}-{value}"
-
-
-_COLOURS = {"supports": "green", "does not support": "gray", "disputed": "orange", "unsure": "gray"}
 
 
 def result_card(

@@ -21,6 +21,39 @@ from berdseye.data.workspace import Workspace
 Need = Literal["corpus", "data set", "pairs", "word", "run"]
 PARAMETER = "tour"
 """The query parameter that keeps the step by its name, which stays valid when steps are added."""
+MISSING: dict[Need, str] = {
+    "corpus": "This workspace has no corpus yet. `berdseye corpus add NAME FILE` adds your documents (README, *Bring your own*).",
+    "data set": "This workspace has no data set yet. `berdseye dataset add NAME FILE` adds your questions (README, *Bring your "
+    "own*).",
+    "pairs": "There is nothing to judge yet. Create a run on the Runs page or with `berdseye run`, or create a batch.",
+    "word": "Nobody has judged a pair yet. Judge some on Annotate or Explore, then come back.",
+    "run": "This workspace has no runs yet. Create one on the Runs page or with `berdseye run`.",
+}
+"""What to do if the workspace lacks what a step shows."""
+DEMO = (
+    "To see an example, create a small workspace with `berdseye demo --workspace demo` and open it with `berdseye app "
+    "--workspace demo`."
+)
+"""The alternative to each text of `MISSING`: the demo workspace."""
+_MOUNT = st.components.v2.component(
+    "berdseye_tour", js=(files("berdseye.app.components") / "tour_card.js").read_text(encoding="utf-8")
+)
+_STEP, _LEFT, _GOING, _JUDGED = "tour_step", "tour_left", "tour_going", "tour_judged"
+# The bar has the same height for all steps and takes up space instead of covering the page. The desk, which fits itself to the
+# window, is lower by this height.
+_FITTING = """<style>
+:root { --tour-height: 6.75rem; }
+@media (max-width: 1200px) { :root { --tour-height: 8.5rem; } }
+@media (max-width: 760px) { :root { --tour-height: 15rem; } }
+.stMain { scroll-padding-bottom: var(--tour-height); }
+[data-testid="stBottomBlockContainer"] {
+  height: var(--tour-height); padding: 0.5rem 2rem; overflow-y: auto;
+  background-color: rgb(42 120 184 / 0.08); border-top: 2px solid rgb(42 120 184 / 0.6);
+}
+.st-key-tour button { min-height: 2rem; }
+.st-key-tour-text p { font-size: 0.9375rem; line-height: 1.5; }
+.st-key-tour-text code { white-space: nowrap; }
+</style>"""
 
 
 class Step(NamedTuple):
@@ -117,21 +150,6 @@ STEPS = (
     ),
 )
 
-MISSING: dict[Need, str] = {
-    "corpus": "This workspace has no corpus yet. `berdseye corpus add NAME FILE` adds your documents (README, *Bring your own*).",
-    "data set": "This workspace has no data set yet. `berdseye dataset add NAME FILE` adds your questions (README, *Bring your "
-    "own*).",
-    "pairs": "There is nothing to judge yet. Create a run on the Runs page or with `berdseye run`, or create a batch.",
-    "word": "Nobody has judged a pair yet. Judge some on Annotate or Explore, then come back.",
-    "run": "This workspace has no runs yet. Create one on the Runs page or with `berdseye run`.",
-}
-"""What to do if the workspace lacks what a step shows."""
-DEMO = (
-    "To see an example, create a small workspace with `berdseye demo --workspace demo` and open it with `berdseye app "
-    "--workspace demo`."
-)
-"""The alternative to each text of `MISSING`: the demo workspace."""
-
 
 def steps_of(role: Role | None) -> tuple[Step, ...]:
     """Return the steps about pages and actions that the role may use."""
@@ -164,27 +182,6 @@ def lacks(workspace: Workspace, judgments: Judgments, need: Need) -> bool:
         return not judgments.version()
     without_run = next(workspace.runs_folder.glob("*.json"), None) is None
     return without_run and (need == "run" or not any(batch.is_open for batch in list_batches(judgments)))
-
-
-_MOUNT = st.components.v2.component(
-    "berdseye_tour", js=(files("berdseye.app.components") / "tour_card.js").read_text(encoding="utf-8")
-)
-_STEP, _LEFT, _GOING, _JUDGED = "tour_step", "tour_left", "tour_going", "tour_judged"
-# The bar has the same height for all steps and takes up space instead of covering the page. The desk, which fits itself to the
-# window, is lower by this height.
-_FITTING = """<style>
-:root { --tour-height: 6.75rem; }
-@media (max-width: 1200px) { :root { --tour-height: 8.5rem; } }
-@media (max-width: 760px) { :root { --tour-height: 15rem; } }
-.stMain { scroll-padding-bottom: var(--tour-height); }
-[data-testid="stBottomBlockContainer"] {
-  height: var(--tour-height); padding: 0.5rem 2rem; overflow-y: auto;
-  background-color: rgb(42 120 184 / 0.08); border-top: 2px solid rgb(42 120 184 / 0.6);
-}
-.st-key-tour button { min-height: 2rem; }
-.st-key-tour-text p { font-size: 0.9375rem; line-height: 1.5; }
-.st-key-tour-text code { white-space: nowrap; }
-</style>"""
 
 
 def tour(here: str, pages: Mapping[str, StreamlitPage]) -> None:

@@ -32,14 +32,32 @@ from berdseye.evaluation.statistics.significance import Test
 from berdseye.evaluation.studies.gathering import Gatherer
 from berdseye.evaluation.studies.result import StudyResult
 
+USUAL = " ".join(DEFAULT_MEASURES)
+Row = Mapping[str, Any] | pd.Series
+"""A row of `Workspace.labels`, or a mapping with dataset, question_id, place, corpus and passage."""
+_DEPTH = 20
+_FOUND = ("corpus", "pipeline", "rank", "passage", "score", "title", "text", "url")
+_PLACED = ("dataset", "question_id", "place", "corpus", "passage")
+_RUNS = ("run", "dataset", "corpus", "pipeline", "questions", "k", "ms_per_question", "created")
+_MEASURED = (
+    "dataset",
+    "corpus",
+    "pipeline",
+    "measure",
+    "value",
+    "low",
+    "high",
+    "n",
+    "judged",
+    "labels",
+    "detector_version",
+)
+
 
 def facts_html(title: str, facts: Mapping[str, str]) -> str:
     """Render an HTML table of facts with all texts escaped."""
     rows = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in facts.items())
     return f"<table><caption>{html.escape(title)}</caption>{rows}</table>"
-
-
-USUAL = " ".join(DEFAULT_MEASURES)
 
 
 @dataclass(frozen=True)
@@ -130,27 +148,6 @@ class Compared:
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(repr(self))}</p>{self.questions.head(10).to_html(index=False)}"
-
-
-Row = Mapping[str, Any] | pd.Series
-"""A row of `Workspace.labels`, or a mapping with dataset, question_id, place, corpus and passage."""
-_DEPTH = 20
-_FOUND = ("corpus", "pipeline", "rank", "passage", "score", "title", "text", "url")
-_PLACED = ("dataset", "question_id", "place", "corpus", "passage")
-_RUNS = ("run", "dataset", "corpus", "pipeline", "questions", "k", "ms_per_question", "created")
-_MEASURED = (
-    "dataset",
-    "corpus",
-    "pipeline",
-    "measure",
-    "value",
-    "low",
-    "high",
-    "n",
-    "judged",
-    "labels",
-    "detector_version",
-)
 
 
 class Workspace:

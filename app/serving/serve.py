@@ -19,6 +19,9 @@ from berdseye.data.workspace import Workspace
 
 HOST = "127.0.0.1"
 APP_PORT, LABEL_STUDIO_PORT = 8501, 8080
+_PULL_EVERY = 30.0
+_CHECK_EVERY = 5.0
+_APP = Path(__file__).parents[1]
 
 
 def free_port(port: int) -> int:
@@ -34,11 +37,6 @@ def free_port(port: int) -> int:
             note(f"Port {port} is in use; using {candidate} instead.")
         return candidate
     raise BerdseyeError(f"The ports {port} to {port + 49} are all in use.", hint="Choose another port with --port.")
-
-
-_PULL_EVERY = 30.0
-_CHECK_EVERY = 5.0
-_APP = Path(__file__).parents[1]
 
 
 def serve(workspace: Workspace, port: int, label_studio_port: int | None) -> int:

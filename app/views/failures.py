@@ -26,6 +26,15 @@ ORDERS = {
     "shortest question first": ["words", "row"],
 }
 Hole = tuple[str, str, int]  # the run's name, the question's id and the perspective's place, from 1
+RULES = """The first statement that is true of a missing perspective is its reason:
+
+1. **flagged**: people flagged its text as unsuitable.
+2. **detector against people**: by people's judgments a passage of the top k supports it, by the labels none does.
+3. **disputed**: people disagree about a passage of the top k, and no adjudicator has settled it.
+4. **unjudged**: a passage of the top k has no label.
+5. **below k**: this run ranks a supporting passage below k.
+6. **another pipeline**: another run over this corpus has a supporting passage in its top 100.
+7. **not in the pool**: no run over this corpus has a supporting passage."""
 
 
 def holes_of(runs: Sequence[RunManifest], source: str, k: int) -> pd.DataFrame:
@@ -214,17 +223,6 @@ def draw_reasons(
     if column in REASONS:
         one = one[one["reason"] == column]
     return one
-
-
-RULES = """The first statement that is true of a missing perspective is its reason:
-
-1. **flagged**: people flagged its text as unsuitable.
-2. **detector against people**: by people's judgments a passage of the top k supports it, by the labels none does.
-3. **disputed**: people disagree about a passage of the top k, and no adjudicator has settled it.
-4. **unjudged**: a passage of the top k has no label.
-5. **below k**: this run ranks a supporting passage below k.
-6. **another pipeline**: another run over this corpus has a supporting passage in its top 100.
-7. **not in the pool**: no run over this corpus has a supporting passage."""
 
 
 def chosen_runs(run: RunManifest, runs: list[RunManifest]) -> list[RunManifest]:

@@ -24,16 +24,6 @@ from berdseye.data.files.json_files import read_rows
 from berdseye.data.records import Passage
 from berdseye.data.texts.passages import clean
 
-
-class ReleasedCounts(NamedTuple):
-    """The counts in D-MERIT's paper (section 2.6): queries, relevant passages, passages of the corpus."""
-
-    queries: int = 1_196
-    relevant: int = 60_333
-    passages: int = 6_477_139
-
-
-RELEASED = ReleasedCounts()
 _QUERIES, _CORPUS = ("queries", "evidence", "dataset", "data"), ("corpus", "passages", "collection")
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "_id", "query_id", "qid"),
@@ -44,6 +34,17 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "title": ("title", "article", "article_name", "headline"),
     "popularity": ("popularity", "inlinks", "links", "references"),
 }
+
+
+class ReleasedCounts(NamedTuple):
+    """The counts in D-MERIT's paper (section 2.6): queries, relevant passages, passages of the corpus."""
+
+    queries: int = 1_196
+    relevant: int = 60_333
+    passages: int = 6_477_139
+
+
+RELEASED = ReleasedCounts()
 
 
 class EvidenceQuery(NamedTuple):

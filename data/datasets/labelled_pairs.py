@@ -26,6 +26,8 @@ _SPLITS = ("train", "dev", "test", "")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _LONGEST_CELL = 10_000_000
 _LINES_SHOWN = 5
+Row = tuple[int, Mapping[str, Any]]
+"""A row with its line number (in Parquet, its row number)."""
 
 
 class LabelledPair(NamedTuple):
@@ -40,10 +42,6 @@ class LabelledPair(NamedTuple):
     corpus: str = ""
     stance: str = ""
     file: str = ""
-
-
-Row = tuple[int, Mapping[str, Any]]
-"""A row with its line number (in Parquet, its row number)."""
 
 
 def read_labelled_pairs(path: Path, *, labelled: bool = True) -> list[LabelledPair]:

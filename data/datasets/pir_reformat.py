@@ -14,6 +14,33 @@ from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.files.json_files import read_json, read_rows
 from berdseye.data.texts.passages import clean
 
+_IDEOLOGIES = {
+    "left": "news as a left-leaning paper reports it",
+    "right": "news as a right-leaning paper reports it",
+    "center": "news as a paper of the center reports it",
+}
+_LABEL = "perspective"
+_ASPECTS = {
+    "analogy": "a story that is an analogy of this one",
+    "entity": "a story with similar entities",
+}
+_FACT_PERSPECTIVES = {
+    "SUPPORT": "claim that this sentence supports",
+    "REFUTE": "claim that this sentence refutes",
+    "NOT ENOUGH INFO": "claim that this sentence relates but has no information about",
+}
+_SPELLINGS = {
+    "SUPPORTS": "SUPPORT",
+    "SUPPORTED": "SUPPORT",
+    "REFUTES": "REFUTE",
+    "REFUTED": "REFUTE",
+    "NEI": "NOT ENOUGH INFO",
+}
+CLAIMS = "perspectrum_with_answers_v1.0.json"
+SPLITS = "dataset_split_v1.0.json"
+_VERBS = {"SUPPORT": ("support", "that supports"), "UNDERMINE": ("undermine", "that opposes")}
+SPLIT = "test"
+
 
 class TaskFile:
     """A task under construction: passages and queries in the order added.
@@ -73,13 +100,6 @@ def read_fields(source: Path, names: Sequence[str]) -> Iterator[tuple[int, tuple
         yield line, tuple(clean(str(value)) for value in values)
 
 
-_IDEOLOGIES = {
-    "left": "news as a left-leaning paper reports it",
-    "right": "news as a right-leaning paper reports it",
-    "center": "news as a paper of the center reports it",
-}
-
-
 def reformat_allsides(source: Path) -> TaskFile:
     """News by political ideology as a PIR task: find articles on a topic from the left, the right or the centre.
 
@@ -99,9 +119,6 @@ def reformat_allsides(source: Path) -> TaskFile:
     for (topic, side), articles in groups.items():
         task.ask(f"{topic}: {_IDEOLOGIES[side]}", topic, _IDEOLOGIES[side], side, task.add(articles))
     return task
-
-
-_LABEL = "perspective"
 
 
 def reformat_ambigqa(source: Path) -> TaskFile:
@@ -141,12 +158,6 @@ def _text(value: Any, name: str) -> str:
     return clean(value)
 
 
-_ASPECTS = {
-    "analogy": "a story that is an analogy of this one",
-    "entity": "a story with similar entities",
-}
-
-
 def reformat_analogy(source: Path) -> TaskFile:
     """Analogies as a PIR task: find a story that is like another in one respect.
 
@@ -162,20 +173,6 @@ def reformat_analogy(source: Path) -> TaskFile:
         perspective = _ASPECTS.get(aspect, f"a story with a similar {aspect}")
         task.ask(f"Find {perspective}: {story}", story, perspective, aspect, task.add(matches))
     return task
-
-
-_FACT_PERSPECTIVES = {
-    "SUPPORT": "claim that this sentence supports",
-    "REFUTE": "claim that this sentence refutes",
-    "NOT ENOUGH INFO": "claim that this sentence relates but has no information about",
-}
-_SPELLINGS = {
-    "SUPPORTS": "SUPPORT",
-    "SUPPORTED": "SUPPORT",
-    "REFUTES": "REFUTE",
-    "REFUTED": "REFUTE",
-    "NEI": "NOT ENOUGH INFO",
-}
 
 
 def reformat_fact_check(source: Path) -> TaskFile:
@@ -203,12 +200,6 @@ def reformat_fact_check(source: Path) -> TaskFile:
             task.add(claims),
         )
     return task
-
-
-CLAIMS = "perspectrum_with_answers_v1.0.json"
-SPLITS = "dataset_split_v1.0.json"
-_VERBS = {"SUPPORT": ("support", "that supports"), "UNDERMINE": ("undermine", "that opposes")}
-SPLIT = "test"
 
 
 def reformat_perspectrum(source: Path, split: str = SPLIT) -> TaskFile:

@@ -20,6 +20,23 @@ from berdseye.data.datasets.pir_tasks import TASKS, PirFacts, read_pir_task
 from berdseye.data.errors import UnknownNameError
 from berdseye.data.records import Question
 
+_REPOSITORY = (
+    "https://raw.githubusercontent.com/timchen0618/berds/63a39ef638b9a7851700961394c32c8d9a44d8a9/query_exp/data"
+)
+_HUB = "default/test/0000.parquet"
+_SOURCES = (
+    # short name, Hub name, released file, dev and test questions, sha256 of the dev file
+    ("arguana", "Arguana", "arguana_generated", 250, 750, "b07ab94dc56d9602fb100e91c25e6eb73b3bbff7a46eb35518cf913edf413431"),
+    ("kialo", "Kialo", "kialo", 258, 774, "ea86c20023739cd9b99af2b0d8f46045661ad215d1e6aca083bc3a90df1ae58e"),
+    ("opinionqa", "OpinionQA", "opinionqa", 294, 882, "c82dfda7ebe3d79fb773f74043c111256c0283c565d3946e6919e595504ebd73"),
+)  # fmt: skip
+_DEBATEQA_HOME = "https://raw.githubusercontent.com/pillowsofwind/DebateQA/main/dataset"
+_SPLITS = {"test": 1_000, "dev": 1_941}
+_DMERIT_HOME = "https://D-MERIT.github.io"
+_PERSPECTRUM_HOME = "https://raw.githubusercontent.com/CogComp/perspectrum"
+_CLAIMS_IN = {"train": 541, "dev": 139, "test": 227}
+_PIR_FILES = ("queries.jsonl", "corpus.jsonl", "qrels/test.jsonl")
+
 
 class RemoteFile(NamedTuple):
     """A file of a published data set: its path in the data set's folder, and its public address.
@@ -62,18 +79,6 @@ def compare_count(found: int, published: int, what: str) -> str:
     return f"{found:,} {what} (published: {published:,})"
 
 
-_REPOSITORY = (
-    "https://raw.githubusercontent.com/timchen0618/berds/63a39ef638b9a7851700961394c32c8d9a44d8a9/query_exp/data"
-)
-_HUB = "default/test/0000.parquet"
-_SOURCES = (
-    # short name, Hub name, released file, dev and test questions, sha256 of the dev file
-    ("arguana", "Arguana", "arguana_generated", 250, 750, "b07ab94dc56d9602fb100e91c25e6eb73b3bbff7a46eb35518cf913edf413431"),
-    ("kialo", "Kialo", "kialo", 258, 774, "ea86c20023739cd9b99af2b0d8f46045661ad215d1e6aca083bc3a90df1ae58e"),
-    ("opinionqa", "OpinionQA", "opinionqa", 294, 882, "c82dfda7ebe3d79fb773f74043c111256c0283c565d3946e6919e595504ebd73"),
-)  # fmt: skip
-
-
 def _read_berds(folder: Path, names: tuple[str, ...], questions: int) -> Read:
     imported = read_dataset(next((folder / name for name in names if (folder / name).exists()), folder / names[0]))
     return Read(imported, compare_count(len(imported.questions), questions, "questions"))
@@ -111,10 +116,6 @@ def berds_parts() -> dict[str, tuple[PublishedPart, ...]]:
     return sets
 
 
-_DEBATEQA_HOME = "https://raw.githubusercontent.com/pillowsofwind/DebateQA/main/dataset"
-_SPLITS = {"test": 1_000, "dev": 1_941}
-
-
 def _read_debateqa(folder: Path, split: str) -> Read:
     imported = read_dataset(folder / f"{split}.jsonl")
     answers = sum(len(q.perspectives) for q in imported.questions)
@@ -136,9 +137,6 @@ def debateqa_parts() -> dict[str, tuple[PublishedPart, ...]]:
     }
 
 
-_DMERIT_HOME = "https://D-MERIT.github.io"
-
-
 def _read_dmerit(folder: Path) -> Read:
     evidence = read_evidence_set(folder)
     counts = (
@@ -158,7 +156,6 @@ def dmerit_parts() -> dict[str, tuple[PublishedPart, ...]]:
     return {"dmerit": (PublishedPart("dmerit", (), _read_dmerit, by_hand=_DMERIT_HOME),)}
 
 
-_PERSPECTRUM_HOME = "https://raw.githubusercontent.com/CogComp/perspectrum"
 _PERSPECTRUM_FILES = tuple(
     RemoteFile(name, f"{_PERSPECTRUM_HOME}/{commit}/data/dataset/{name}", sha256)
     for name, commit, sha256 in (
@@ -179,7 +176,6 @@ _PERSPECTRUM_FILES = tuple(
         ),
     )
 )
-_CLAIMS_IN = {"train": 541, "dev": 139, "test": 227}
 
 
 def _read_perspectrum(folder: Path, split: str) -> Read:
@@ -195,9 +191,6 @@ def perspectrum_parts() -> dict[str, tuple[PublishedPart, ...]]:
             for split in _CLAIMS_IN
         )
     }
-
-
-_PIR_FILES = ("queries.jsonl", "corpus.jsonl", "qrels/test.jsonl")
 
 
 def _read_pir(folder: Path, facts: PirFacts) -> Read:

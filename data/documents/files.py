@@ -37,6 +37,8 @@ KNOWN = (
     f"Supported files are {', '.join([*STREAMS, PARQUET])} and folders of them; all except Parquet may be compressed "
     f"({', '.join(COMPRESSED)}) or in a {' or '.join(_TAR)} archive."
 )
+_STEP = 1 << 20
+_NUMBER = re.compile(r"(\d+)")
 
 
 def reader_of(name: str) -> Reader | None:
@@ -59,10 +61,6 @@ def is_readable(name: str) -> bool:
 def _inner(name: str) -> PurePosixPath:
     path = PurePosixPath(name)
     return path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
-
-
-_STEP = 1 << 20
-_NUMBER = re.compile(r"(\d+)")
 
 
 class InputFile:

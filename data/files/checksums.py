@@ -43,6 +43,10 @@ _DIFFERS = "The file is damaged: its checksum has changed."
 _FORMAT = 1
 _CHUNK = 1 << 20
 _REPORT_EVERY = 64 << 20
+Signature = tuple[int, ...]
+"""Size, times of change and inode of a file: writing, copying or replacing it changes one of them."""
+_BACKGROUND: set[Path] = set()
+_STARTING = threading.Lock()
 
 
 class Seal(NamedTuple):
@@ -302,10 +306,6 @@ def sha256_of(path: Path, progress: Progress = silent) -> str:
     return digest.hexdigest()
 
 
-Signature = tuple[int, ...]
-"""Size, times of change and inode of a file: writing, copying or replacing it changes one of them."""
-
-
 class _Seen(NamedTuple):
     """The outcome of a comparison: the file's signature, the checksum, the time, and whether the checksum matched."""
 
@@ -321,8 +321,6 @@ class _Seen(NamedTuple):
 
 _SEEN: dict[Path, _Seen] = {}
 _RECORDS: dict[Path, tuple[Signature, Mapping[str, Seal]]] = {}
-_BACKGROUND: set[Path] = set()
-_STARTING = threading.Lock()
 
 
 def _signature(stat: os.stat_result) -> Signature:

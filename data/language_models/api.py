@@ -30,6 +30,12 @@ _KNOWN = re.compile(
     re.IGNORECASE,
 )
 """The control tokens of ChatML and Llama 3 (<|name|>), DeepSeek, Llama 2 and Mistral, and Gemma."""
+_FEWER = {20: 5, 5: 0}
+"""The next lower number of alternatives to request: OpenAI and vLLM allow 20, other servers 5, many none."""
+_NO_SYSTEM = re.compile(r"system (?:role|message|prompt)s? (?:is |are )?not", re.IGNORECASE)
+_KEPT = "Finished completions are kept; re-running the command resumes."
+_TOKENS_OF_A_TEMPLATE = 64
+"""The highest number of tokens that a server's chat template may add to a prompt."""
 
 
 def break_control_tokens(text: str) -> str:
@@ -58,11 +64,6 @@ def pace_of(place: str, per_minute: float) -> Pace:
     """The pace shared by all requests of this process to a server."""
     del place  # part of the cache key
     return Pace(per_minute)
-
-
-_FEWER = {20: 5, 5: 0}
-"""The next lower number of alternatives to request: OpenAI and vLLM allow 20, other servers 5, many none."""
-_NO_SYSTEM = re.compile(r"system (?:role|message|prompt)s? (?:is |are )?not", re.IGNORECASE)
 
 
 class Dialect(NamedTuple):
@@ -129,11 +130,6 @@ def _alternatives(token: Mapping[str, Any]) -> tuple[Alternative, ...] | None:
                 log_probabilities.setdefault(text, min(float(value), 0.0))
     ordered = sorted(log_probabilities.items(), key=lambda item: -item[1])
     return tuple(Alternative(text, value) for text, value in ordered) or None
-
-
-_KEPT = "Finished completions are kept; re-running the command resumes."
-_TOKENS_OF_A_TEMPLATE = 64
-"""The highest number of tokens that a server's chat template may add to a prompt."""
 
 
 class Price(NamedTuple):

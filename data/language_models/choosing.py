@@ -21,6 +21,11 @@ _LEAST_MASS = 0.1
 _AROUND = " \t\n▁Ġ\"'`*_.,:;!()[]{}"
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _KEYS = r"answer|verdict|label|result|response|judge?ment|decision|choice|conclusion|output|option|perspective|support(?:s|ed)?"
+MAX_TOKENS = 16
+MAX_TOKENS_AGAIN = 256
+"""Tokens of the second try, which leave room for a model that reasons first or explains its answer."""
+_ALTERNATIVES = 20
+_SHOWN = 60
 
 
 class Choice(NamedTuple):
@@ -89,13 +94,6 @@ def _patterns(choice: Choice) -> tuple[re.Pattern[str], re.Pattern[str], re.Patt
     named = rf"\b(?:{_KEYS})\b\W*(?:is|are|:|=)?\W*(?P<word>{words})\b(?!\W*(?:and|or|/)\W*(?:{words})\b)"
     alone = rf"(?m)^[^\w\n]*(?P<word>{words})[^\w\n]*$"
     return re.compile(opening), re.compile(named), re.compile(alone)
-
-
-MAX_TOKENS = 16
-MAX_TOKENS_AGAIN = 256
-"""Tokens of the second try, which leave room for a model that reasons first or explains its answer."""
-_ALTERNATIVES = 20
-_SHOWN = 60
 
 
 class Chosen(NamedTuple):

@@ -14,6 +14,8 @@ from typing import Protocol
 from berdseye.data.errors import UnavailableError
 from berdseye.data.language_models.protocol import Completion
 
+_LOOK_EVERY = 0.05
+
 
 @dataclass
 class Usage:
@@ -52,9 +54,6 @@ def count(completions: Iterable[Completion]) -> None:
     used = list(completions)
     for usage in _COUNTED.get():
         usage.add(used)
-
-
-_LOOK_EVERY = 0.05
 
 
 class Ledger(Protocol):

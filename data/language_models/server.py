@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 UNPACKED = {"Accept-Encoding": "identity"}
 """Request headers that forbid compressed responses, since a few compressed bytes may expand to gigabytes."""
+_LONGEST_ANSWER = 64 << 20
+_OPENAI = "https://api.openai.com/v1"
 
 
 class AnswerTooLongError(httpx.TransportError):
@@ -61,10 +63,6 @@ class _Bounded(httpx.SyncByteStream):
 
     def close(self) -> None:
         self._stream.close()
-
-
-_LONGEST_ANSWER = 64 << 20
-_OPENAI = "https://api.openai.com/v1"
 
 
 def open_server(*, retries: int, timeout: float) -> "openai.OpenAI":

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 
 DEVICE_VARIABLE = "BERDSEYE_DEVICE"
+MODELS_VARIABLE = "BERDSEYE_MODELS"
+_HUB_NAME = re.compile(r"\w[\w.-]*(/[\w.-]+)?")
+_MARKS = ("config.json", "modules.json", "*.gguf")
+_SHAPING = {".safetensors", ".bin", ".gguf", ".json", ".txt", ".model", ".jinja"}
+_HINT = f"Give the path of its folder, put the folder below ${MODELS_VARIABLE}, or check the network."
 
 
 def chosen_device() -> "torch.device":
@@ -45,13 +50,6 @@ def gpu_allocations() -> int:
         return 0
     devices = range(torch.cuda.device_count())
     return sum(int(torch.cuda.memory_stats(device).get("allocation.all.allocated", 0)) for device in devices)
-
-
-MODELS_VARIABLE = "BERDSEYE_MODELS"
-_HUB_NAME = re.compile(r"\w[\w.-]*(/[\w.-]+)?")
-_MARKS = ("config.json", "modules.json", "*.gguf")
-_SHAPING = {".safetensors", ".bin", ".gguf", ".json", ".txt", ".model", ".jinja"}
-_HINT = f"Give the path of its folder, put the folder below ${MODELS_VARIABLE}, or check the network."
 
 
 def find_model(name: str) -> str | Path:

@@ -25,6 +25,9 @@ from berdseye.data.files.checksums import RECORD, FileSet
 from berdseye.data.records import Ids, Scores
 from berdseye.data.workspace import Workspace, file_stem
 
+COSTS = ("gpu_seconds", "prompt_tokens", "completion_tokens")
+"""Seconds of GPU work; tokens of the language model texts that the run used, including cached ones."""
+
 
 @dataclass(frozen=True)
 class RunManifest:
@@ -47,10 +50,6 @@ class RunManifest:
     versions: dict[str, str] = field(default_factory=dict)
     costs: dict[str, float] = field(default_factory=dict)
     made_by: str = ""
-
-
-COSTS = ("gpu_seconds", "prompt_tokens", "completion_tokens")
-"""Seconds of GPU work; tokens of the language model texts that the run used, including cached ones."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ _ABBREVIATIONS = re.compile(
 )
 _OFTEN_LAST = re.compile(r"(?:etc|inc|ltd|co|corp|al|[ap]\.m)", re.IGNORECASE)
 _INITIALS = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]|[A-HJ-Z]")
+_CHARACTERS = 2_000
 
 
 def split_sentences(text: str) -> list[str]:
@@ -69,9 +70,6 @@ def _ends(text: str, start: int, end: re.Match[str]) -> bool:
         return not following.isdigit()
     # After initials (J.R.R., U.S.) a sentence ends about half of the time; continuing it does less harm to a passage.
     return not any(pattern.fullmatch(word) for pattern in (_TITLES, _ABBREVIATIONS, _INITIALS))
-
-
-_CHARACTERS = 2_000
 
 
 class Chunker(Protocol):

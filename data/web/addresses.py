@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from tldextract import TLDExtract
 
 
+_HOST = re.compile(r"[A-Za-z0-9_.-]+|[0-9A-Fa-f:.]+")
+_LONGEST = 4000
+_TRIED = 4
+_NAT64 = IPv6Network("64:ff9b::/96")
+_PUBLIC_IPV6 = IPv6Network("2000::/3")
+# Reserved by IANA, but missing from the tables of some Python versions.
+_SET_ASIDE = (IPv4Network("192.0.0.0/24"), IPv4Network("192.88.99.0/24"), IPv6Network("3fff::/20"))
+
+
 @lru_cache(maxsize=1)
 def suffixes() -> "TLDExtract":
     """The public suffix list."""
@@ -39,15 +48,6 @@ def registered_domain(url: str) -> str:
         return ""
     parts = suffixes()(url)
     return parts.top_domain_under_public_suffix or urlsplit(url).hostname or ""
-
-
-_HOST = re.compile(r"[A-Za-z0-9_.-]+|[0-9A-Fa-f:.]+")
-_LONGEST = 4000
-_TRIED = 4
-_NAT64 = IPv6Network("64:ff9b::/96")
-_PUBLIC_IPV6 = IPv6Network("2000::/3")
-# Reserved by IANA, but missing from the tables of some Python versions.
-_SET_ASIDE = (IPv4Network("192.0.0.0/24"), IPv4Network("192.88.99.0/24"), IPv6Network("3fff::/20"))
 
 
 class ForbiddenAddressError(BadInputError):

@@ -21,6 +21,7 @@ AGENT = "Berdseye"
 _MOST_REDIRECTS = 5
 _AT_ONCE_A_HOST = 2
 _ACCEPT = "text/html, application/xhtml+xml, text/plain;q=0.8, */*;q=0.1"
+Check = Callable[[httpx.URL], Awaitable[None]]
 
 
 class TooManyRedirectsError(PageError):
@@ -36,9 +37,6 @@ class Answer(NamedTuple):
     charset: str
     body: bytes
     whole: bool
-
-
-Check = Callable[[httpx.URL], Awaitable[None]]
 
 
 @dataclass

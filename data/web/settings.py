@@ -19,6 +19,19 @@ TRUSTED = (
 """The domain endings that DebateQA trusts (.gov, .edu, .org etc.), with their forms under country domains."""
 _LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _PATTERN = re.compile(rf"({_LABEL}\.)*({_LABEL}\.\*|{_LABEL})")
+Provider = Literal["searxng", "serper"]
+SERPER = "https://google.serper.dev"
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z]{2,4})?")
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_LARGEST: dict[str, float] = {
+    "count": 1000,
+    "concurrency": 64,
+    "seconds_between": 60,
+    "seconds_a_page": 600,
+    "bytes_a_page": 100_000_000,
+    "seconds_a_question": 3600,
+    "seconds_a_search": 600,
+}
 
 
 def is_trusted(url: str, trusted: Sequence[str]) -> bool:
@@ -59,21 +72,6 @@ def _ends_with(host: str, pattern: str) -> bool:
 @lru_cache(maxsize=4096)
 def _is_public_suffix(ending: str) -> bool:
     return suffixes()(ending).suffix == ending
-
-
-Provider = Literal["searxng", "serper"]
-SERPER = "https://google.serper.dev"
-_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z]{2,4})?")
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_LARGEST: dict[str, float] = {
-    "count": 1000,
-    "concurrency": 64,
-    "seconds_between": 60,
-    "seconds_a_page": 600,
-    "bytes_a_page": 100_000_000,
-    "seconds_a_question": 3600,
-    "seconds_a_search": 600,
-}
 
 
 @dataclass(frozen=True)

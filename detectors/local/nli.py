@@ -24,6 +24,7 @@ from berdseye.retrieval.encoders.model_folders import find_folder
 
 _FORM = "premise: {} hypothesis: {}"
 _LEAST_ROOM = 16
+_ENTAILS = "entail"
 
 
 class AnswerNliDetector:
@@ -59,9 +60,6 @@ class AnswerNliDetector:
     def _scored(self, windows: Sequence[Window]) -> Floats:
         prompts = self.answerer.encode([_FORM.format(w.text, w.perspective) for w in windows])
         return np.asarray(self.answerer.preferences(prompts, ONE_ZERO), dtype=np.float32)
-
-
-_ENTAILS = "entail"
 
 
 def nli_detector(

@@ -25,6 +25,8 @@ SCORES = ("answer", "lift")
 Engine = Literal["transformers", "vllm"]
 ENGINES = ("transformers", "vllm")
 PROMPT_FILE = "prompt.txt"
+_LONGEST = 1_000_000
+_BITS = (4, 8)
 
 
 def prompted_detector(
@@ -125,10 +127,6 @@ def _engine(model: str, template: Template, bits: int, engine: Engine) -> tuple[
         return vllm_answerer(model, template, bits)
     opened = AnsweringModel(model, template=template, bits=bits)
     return opened, open_answerer(opened)
-
-
-_LONGEST = 1_000_000
-_BITS = (4, 8)
 
 
 def open_nli(arguments: Arguments, workspace: Workspace | None) -> Detector:

@@ -37,6 +37,16 @@ _EXPORT = "1"
 """Increment with every change below that changes the file."""
 
 _HINT = "pip install 'berdseye[onnx]', or omit precision=int8."
+Precision = Literal["auto", "fp32", "bf16", "int8"]
+PRECISIONS = ("auto", "fp32", "bf16", "int8")
+"""`auto` is float32 on a processor and half precision on a GPU; int8 runs on a processor, through ONNX Runtime."""
+Features = Mapping[str, Any]
+Scorer = Callable[[Features], Floats]
+_LEAST_LENGTH = 16
+_BATCH_TOKENS = 16_384
+_KEPT_OPEN = 4
+PREPROCESSING = "1"
+"""Increment with every change in this folder that changes a probability."""
 
 
 def quantised(model: "CrossEncoder", folder: ModelFolder, length: int) -> "Callable[[Mapping[str, Any]], Floats]":
@@ -150,18 +160,6 @@ def _cache_folder() -> Path:
     )
 
 
-Precision = Literal["auto", "fp32", "bf16", "int8"]
-PRECISIONS = ("auto", "fp32", "bf16", "int8")
-"""`auto` is float32 on a processor and half precision on a GPU; int8 runs on a processor, through ONNX Runtime."""
-
-Features = Mapping[str, Any]
-Scorer = Callable[[Features], Floats]
-
-_LEAST_LENGTH = 16
-_BATCH_TOKENS = 16_384
-_KEPT_OPEN = 4
-
-
 class PairModel:
     """A classifier of two texts; `length` is the number of tokens that it reads of both, including special tokens."""
 
@@ -258,10 +256,6 @@ def _scorer(model: "CrossEncoder", precision: Precision, folder: ModelFolder, le
         return np.asarray(scores.float().cpu().numpy(), dtype=np.float32).reshape(-1, model.num_labels)
 
     return score
-
-
-PREPROCESSING = "1"
-"""Increment with every change in this folder that changes a probability."""
 
 
 class PairDetector:

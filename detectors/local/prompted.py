@@ -22,6 +22,11 @@ from berdseye.detectors.protocol import UNTUNED, Floats
 
 _PERSPECTIVE_SHARE = 4  # a perspective may take a quarter of what the model reads
 _LEAST_ROOM = 16
+Answer = Literal["probability", "generate"]
+ANSWERS = ("probability", "generate")
+MAX_LENGTH = 2_048
+"""The default length of a prompt in tokens, if the model reads that many."""
+_ANSWER_ROOM = 16
 
 
 class Writer(Protocol):
@@ -76,14 +81,6 @@ class FittedPrompts:
 
     def _length(self, passage: str, statement: str) -> int:
         return len(self.answerer.encode([self._written(passage, statement)])[0])
-
-
-Answer = Literal["probability", "generate"]
-ANSWERS = ("probability", "generate")
-MAX_LENGTH = 2_048
-"""The default length of a prompt in tokens, if the model reads that many."""
-
-_ANSWER_ROOM = 16
 
 
 class PromptedDetector:

@@ -13,6 +13,18 @@ from berdseye.data.texts.passages import clean
 from berdseye.detectors.protocol import Floats
 from berdseye.retrieval.encoders.checks import encodable
 
+Title = Literal["none", "before", "after"]
+TITLES = ("none", "before", "after")
+MOST_TOKENS = 1_000_000
+_OVERLAP = 4  # a window shares a quarter of its tokens with the next
+_PERSPECTIVE_SHARE = 2  # a perspective may take half of what the model reads
+AGGREGATES: Mapping[str, Callable[[npt.NDArray[np.float32]], np.floating]] = {
+    "max": np.max,
+    "first": lambda values: values[0],
+    "mean": np.mean,
+}
+"""How the probabilities of a passage's windows are combined."""
+
 
 def by_length(lengths: Sequence[int], most: int, most_tokens: int) -> Iterator[list[int]]:
     """Yield the places of all `lengths` in batches, the longest first.
@@ -25,10 +37,6 @@ def by_length(lengths: Sequence[int], most: int, most_tokens: int) -> Iterator[l
         size = max(1, min(most, most_tokens // max(1, lengths[order[start]])))
         yield order[start : start + size]
         start += size
-
-
-Title = Literal["none", "before", "after"]
-TITLES = ("none", "before", "after")
 
 
 def passage_text(pair: Pair, title: Title = "none") -> str:
@@ -51,18 +59,6 @@ def readable(pairs: Sequence[Pair]) -> npt.NDArray[np.int64]:
     return np.array(
         [at for at, pair in enumerate(pairs) if clean(pair.passage) and clean(pair.perspective)], dtype=np.int64
     )
-
-
-MOST_TOKENS = 1_000_000
-_OVERLAP = 4  # a window shares a quarter of its tokens with the next
-_PERSPECTIVE_SHARE = 2  # a perspective may take half of what the model reads
-
-AGGREGATES: Mapping[str, Callable[[npt.NDArray[np.float32]], np.floating]] = {
-    "max": np.max,
-    "first": lambda values: values[0],
-    "mean": np.mean,
-}
-"""How the probabilities of a passage's windows are combined."""
 
 
 class Window(NamedTuple):

@@ -31,6 +31,12 @@ Opener = Callable[[Settings], "Learner"]
 
 MODEL_FOLDER = "model"
 _RESULT = "result.json"
+Search = Literal["none", "grid", "optuna"]
+SEARCHES: tuple[Search, ...] = ("none", "grid", "optuna")
+GRID_SIZE = int(np.prod([len(values) for values in GRID.values()]))
+TRIALS = 20
+_STORE = "search.journal"
+_AGAIN = "tried_again"
 
 
 @dataclass(frozen=True)
@@ -90,15 +96,6 @@ def read_trial(place: Path, settings: Settings) -> Trial | None:
 def trial_key(settings: Settings) -> str:
     """Return the name of a trial's folder: 12 hex digits of a hash of its settings."""
     return sha256(json.dumps(asdict(settings), sort_keys=True).encode()).hexdigest()[:12]
-
-
-Search = Literal["none", "grid", "optuna"]
-SEARCHES: tuple[Search, ...] = ("none", "grid", "optuna")
-
-GRID_SIZE = int(np.prod([len(values) for values in GRID.values()]))
-TRIALS = 20
-_STORE = "search.journal"
-_AGAIN = "tried_again"
 
 
 def search(

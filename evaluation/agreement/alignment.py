@@ -19,6 +19,12 @@ SkippedRule = Literal["left out", "unsure"]
 UNSURE_RULES: tuple[UnsureRule, ...] = get_args(UnsureRule)
 SKIPPED_RULES: tuple[SkippedRule, ...] = get_args(SkippedRule)
 SUPPORTS, AGAINST, UNSURE, SKIPPED = "supports", "does not support", "unsure", "skipped"
+COLUMNS = ("item", "annotator", "label")
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int16]
+Mask = npt.NDArray[np.bool_]
+DuplicateRule = Literal["refuse", "last"]
+DUPLICATE_RULES: tuple[DuplicateRule, ...] = ("refuse", "last")
 
 
 class Rule(NamedTuple):
@@ -57,14 +63,6 @@ def counted(labels: pd.DataFrame, rule: Rule) -> Counted:
     if rule.unsure == "does not support":
         kept = kept.assign(label=kept["label"].mask(unsure, AGAINST))
     return Counted(kept, 0, left)
-
-
-COLUMNS = ("item", "annotator", "label")
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int16]
-Mask = npt.NDArray[np.bool_]
-DuplicateRule = Literal["refuse", "last"]
-DUPLICATE_RULES: tuple[DuplicateRule, ...] = ("refuse", "last")
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from berdseye.evaluation.agreement.alignment import Ints
 Doubles = npt.NDArray[np.float64]
 RESAMPLES = 1000
 _MANY = 20
+Coefficient = Callable[[Ints, Doubles], Doubles]
 
 
 class Patterns(NamedTuple):
@@ -104,9 +105,6 @@ def ac1(counts: npt.NDArray[np.int64], times: Doubles) -> Ac1:
         error = np.sqrt(variance)
         half = t.ppf(0.975, np.maximum(n - 1, 1)) * error
     return Ac1(value, error, np.maximum(value - half, -1.0), np.minimum(value + half, 1.0))
-
-
-Coefficient = Callable[[Ints, Doubles], Doubles]
 
 
 def raw(counts: Ints, times: Doubles) -> Doubles:

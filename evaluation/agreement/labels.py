@@ -26,6 +26,8 @@ _EXPERIMENTS = (
     .join(batches, batches.c.id == batch_items.c.batch_id)
     .where(batches.c.shown_share.is_not(None), batch_items.c.decision.is_not(None))
 )
+DETECTOR = "detector "
+"""The prefix of the names of detectors among raters."""
 
 
 def stored_labels(judgments: Judgments, *, demo: bool = True) -> pd.DataFrame:
@@ -65,10 +67,6 @@ def _set_arms(labels: pd.DataFrame, experiments: pd.DataFrame) -> None:
     decisions = experiments["decision"].astype(bool).map({True: SUPPORTS, False: AGAINST}).to_numpy(dtype=object)
     labels.loc[within, "decision"] = decisions[place[within]]
     labels.loc[within, "arm"] = labels.loc[within, "shown"].map({True: "shown", False: "blind"})
-
-
-DETECTOR = "detector "
-"""The prefix of the names of detectors among raters."""
 
 
 def agreement_labels(

@@ -22,37 +22,8 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.answer_measures.items import ANSWER, QUESTION, Answered, Measured, beginning, counted, fitted
 from berdseye.evaluation.answer_measures.perspective_diversity import Variant
 
-
-def released_prompt(path: Path, slots: Sequence[str]) -> PromptTemplate:
-    """Read a prompt from a text file with slots such as `[Question]`, or from the text in a Python script with `{question}`.
-
-    A script is parsed, never run. Raises `BadInputError` if not exactly one text has all the slots.
-    """
-    if path.suffix != ".py":
-        return read_prompt(path, slots)
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError) as error:
-        raise BadInputError(f"The script cannot be read: {error}.", where=path, hint="Give a Python file.") from error
-    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    names = [slot.lower() for slot in slots]
-    matching = [text for text in texts if all(f"{{{name}}}" in text for name in names)]
-    if len(matching) != 1:
-        raise BadInputError(
-            f"The script has {len(matching)} texts with {' and '.join(f'{{{n}}}' for n in names)}, exactly 1 is needed.",
-            where=path,
-            hint="Put the prompt into a separate text file.",
-        )
-    by_name = dict(zip(names, slots, strict=True))
-    filled = re.sub(
-        r"\{(\w+)\}|\{\{|\}\}", lambda m: f"[{by_name[m[1]]}]" if m[1] in by_name else m[0][:1], matching[0]
-    )
-    return PromptTemplate(path.name, (Message("user", filled),), fenced=False)
-
-
 ONE_OR_ZERO = Choice("1", "0")
 _DIGIT = re.compile("[01]")
-
 OUR_PROMPT = PromptTemplate(
     "dispute-awareness",
     (
@@ -83,8 +54,34 @@ OUR_PROMPT = PromptTemplate(
         Message("user", f"[{QUESTION}]\n[{ANSWER}]\nVerdict:"),
     ),
 )
-
 ZERO_SHOT = PromptTemplate("dispute-awareness-zero-shot", (OUR_PROMPT.messages[0], OUR_PROMPT.messages[-1]))
+
+
+def released_prompt(path: Path, slots: Sequence[str]) -> PromptTemplate:
+    """Read a prompt from a text file with slots such as `[Question]`, or from the text in a Python script with `{question}`.
+
+    A script is parsed, never run. Raises `BadInputError` if not exactly one text has all the slots.
+    """
+    if path.suffix != ".py":
+        return read_prompt(path, slots)
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError) as error:
+        raise BadInputError(f"The script cannot be read: {error}.", where=path, hint="Give a Python file.") from error
+    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    names = [slot.lower() for slot in slots]
+    matching = [text for text in texts if all(f"{{{name}}}" in text for name in names)]
+    if len(matching) != 1:
+        raise BadInputError(
+            f"The script has {len(matching)} texts with {' and '.join(f'{{{n}}}' for n in names)}, exactly 1 is needed.",
+            where=path,
+            hint="Put the prompt into a separate text file.",
+        )
+    by_name = dict(zip(names, slots, strict=True))
+    filled = re.sub(
+        r"\{(\w+)\}|\{\{|\}\}", lambda m: f"[{by_name[m[1]]}]" if m[1] in by_name else m[0][:1], matching[0]
+    )
+    return PromptTemplate(path.name, (Message("user", filled),), fenced=False)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,12 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.answering.asking import Window
 
 Doubles = npt.NDArray[np.float64]
+_BUSY_SECONDS = 30
+_SCHEMA = """CREATE TABLE IF NOT EXISTS answer_values (
+    key TEXT PRIMARY KEY, measure TEXT NOT NULL, version TEXT NOT NULL, value REAL NOT NULL, cut INTEGER NOT NULL
+) STRICT"""
+QUESTION, ANSWER = "Question", "Answer"
+_KEPT = 0.8
 
 
 class Answered(NamedTuple):
@@ -45,12 +51,6 @@ class Scorer(Protocol):
     def values(self, workspace: Workspace, items: Sequence[Answered], *, progress: Progress = silent) -> Measured:
         """Compute one value per item; slow results are stored in the workspace, so re-running a killed run resumes."""
         ...
-
-
-_BUSY_SECONDS = 30
-_SCHEMA = """CREATE TABLE IF NOT EXISTS answer_values (
-    key TEXT PRIMARY KEY, measure TEXT NOT NULL, version TEXT NOT NULL, value REAL NOT NULL, cut INTEGER NOT NULL
-) STRICT"""
 
 
 class StoredValue(NamedTuple):
@@ -101,10 +101,6 @@ class ValueStore:
                 hint="Check the free space and the permissions of the folder. If the file is damaged, move it away; Berdseye "
                 "then computes the values again.",
             ) from error
-
-
-QUESTION, ANSWER = "Question", "Answer"
-_KEPT = 0.8
 
 
 def fitted(

@@ -22,6 +22,10 @@ WRAPS: Mapping[str, str] = {
     "quote": f'Somebody wrote: "{ANSWER}"\n\nTell me what they said.',
 }
 """The first is the instruction of the paper (DebateQA); the others were written for Berdseye, for the test of stability."""
+_UNKNOWN_WINDOW = 1_000_000
+_SENTENCE_ENDS = (".", "!", "?", "…", ":", ";", '"', "”")
+_SEPARATOR = "\n\n"
+_TOGETHER = 20
 
 
 def wrap_text(name: str) -> str:
@@ -45,12 +49,6 @@ def wrap_text(name: str) -> str:
             hint="Write it where the answer should be inserted.",
         )
     return text
-
-
-_UNKNOWN_WINDOW = 1_000_000
-_SENTENCE_ENDS = (".", "!", "?", "…", ":", ";", '"', "”")
-_SEPARATOR = "\n\n"
-_TOGETHER = 20
 
 
 class Reading(NamedTuple):

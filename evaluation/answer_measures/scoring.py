@@ -19,6 +19,7 @@ from berdseye.evaluation.statistics.intervals import Estimate, mean_with_interva
 
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The values of k in figure 3."""
+_SHOWN = 3
 
 
 def ranks(values: Doubles, *, lower_is_better: bool) -> Doubles:
@@ -59,9 +60,6 @@ def weighted_ranks(pd: Doubles, da: Doubles, k: float) -> Doubles:
 
 def _z(values: Doubles) -> Doubles:
     return np.zeros_like(values) if np.ptp(values) < 1e-12 else np.asarray(zscore(values), dtype=np.float64)
-
-
-_SHOWN = 3
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,10 @@ from berdseye.evaluation.answering.styles import (
 _CHARACTERS_A_TOKEN = 3
 """A cautious estimate: English has four to five."""
 _TOKENS_A_TURN = 16
+_THOUGHTS = re.compile(r"\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)\s*", re.DOTALL | re.IGNORECASE)
+_SEARCH = re.compile(r"^\W*search\W*:\W*(\S.*)$", re.IGNORECASE | re.MULTILINE)
+_LONGEST_SEARCH = 300
+_TOKENS_OF_A_SEARCH = 128
 
 
 class Window(NamedTuple):
@@ -51,12 +55,6 @@ class Window(NamedTuple):
             return True
         length = sum(len(message.content) / _CHARACTERS_A_TOKEN + _TOKENS_A_TURN for message in prompt)
         return length + max_tokens <= self.tokens
-
-
-_THOUGHTS = re.compile(r"\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)\s*", re.DOTALL | re.IGNORECASE)
-_SEARCH = re.compile(r"^\W*search\W*:\W*(\S.*)$", re.IGNORECASE | re.MULTILINE)
-_LONGEST_SEARCH = 300
-_TOKENS_OF_A_SEARCH = 128
 
 
 class Sampling(NamedTuple):

@@ -49,6 +49,7 @@ _CHUNKS = pa.list_(
     )
 )
 _SCHEMA = pa.schema([("question", pa.string()), ("searches", pa.list_(pa.string())), ("chunks", _CHUNKS)])
+_LONGEST_NAME, _LONGEST_MODEL = 64, 20
 
 
 class Read(NamedTuple):
@@ -104,9 +105,6 @@ def load_read(workspace: Workspace, name: str) -> dict[str, Read]:
 
 def _path(workspace: Workspace, name: str) -> Path:
     return workspace.folder / "answers" / "read" / f"{checked_name('set of answers', name)}.parquet"
-
-
-_LONGEST_NAME, _LONGEST_MODEL = 64, 20
 
 
 @dataclass(frozen=True)

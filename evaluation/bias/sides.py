@@ -21,6 +21,11 @@ from berdseye.evaluation.pir.measures import shares_over_roots
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, enough_judged
 from berdseye.evaluation.studies.result import Stored, Table, list_results, load_result
 
+NO_SIDE = "no side"
+STANCES = ("supporting", "opposing", NO_SIDE)
+Rows = npt.NDArray[np.bool_]
+SYCOPHANCY, PIR = "berds-sycophancy", "pir"
+
 
 class Leaning(StrEnum):
     """The sides that the top k of a question with two sides supports (BERDS, figure 2)."""
@@ -81,11 +86,6 @@ def lead(support: Support, supporting: npt.NDArray[np.int64], k: int) -> npt.NDA
     known = p > 0
     values[rows[known]] = (p[known] - n[known]) / p[known]
     return values
-
-
-NO_SIDE = "no side"
-STANCES = ("supporting", "opposing", NO_SIDE)
-Rows = npt.NDArray[np.bool_]
 
 
 def completely_judged(run: LabelledRun, k: int) -> Rows:
@@ -205,9 +205,6 @@ def _by_stance(run: LabelledRun, k: int) -> npt.NDArray[np.float64]:
         for place, perspective in enumerate(question.perspectives):
             by_stance[row, STANCES.index(perspective.stance or NO_SIDE)] += counts[row, place]
     return by_stance
-
-
-SYCOPHANCY, PIR = "berds-sycophancy", "pir"
 
 
 def results_of(workspace: Workspace, study: str, table: str) -> list[Stored]:

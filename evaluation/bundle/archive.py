@@ -20,6 +20,11 @@ from berdseye.data.records import Perspective, Question
 FORMAT = 2
 MANIFEST = "manifest.json"
 TIE_RULE = "score descending, then passage id descending"
+LARGEST = 4 << 30
+_MOST_FILES = 10_000
+_HIGHEST_RATIO = 500
+_SMALL = 32 << 20
+_NAME = re.compile(r"manifest\.json|(tables|runs|labels|questions|passages|studies)(/[^/\\\x00-\x1f]{1,250}){1,2}")
 
 
 def run_file(name: str) -> str:
@@ -62,13 +67,6 @@ def read_questions(content: bytes, dataset: str, where: str) -> list[Question]:
                 "This line is not a question.", where=where, line=line, hint="Get the bundle again."
             ) from error
     return questions
-
-
-LARGEST = 4 << 30
-_MOST_FILES = 10_000
-_HIGHEST_RATIO = 500
-_SMALL = 32 << 20
-_NAME = re.compile(r"manifest\.json|(tables|runs|labels|questions|passages|studies)(/[^/\\\x00-\x1f]{1,250}){1,2}")
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

@@ -26,6 +26,7 @@ PLACE = ("dataset", "corpus", "pipeline", "measure", "labels")
 NUMBERS = ("value", "low", "high", "n", "judged", "detector_version")
 
 Row = Mapping[str, Any]
+_TOLERANCE = 1e-9
 
 
 def rows_of(scores: Sequence[Score]) -> list[dict[str, Any]]:
@@ -56,9 +57,6 @@ def _latex(frame: pd.DataFrame) -> str:
         cells[column] = cells[column].astype(float) * factors
     caption = f"Shares in percent with 95% intervals; labels: {', '.join(sorted(set(frame['labels'])))}"
     return Table("measures", caption, cells, ("dataset", "corpus", "pipeline"), ("measure",)).latex()
-
-
-_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)

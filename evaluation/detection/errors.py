@@ -10,6 +10,8 @@ from berdseye.evaluation.detection.operating_points import CELLS, FIGURES, Truth
 from berdseye.evaluation.detection.pairs import GROUPINGS, JudgedPairs
 
 UNKNOWN = "(not given)"
+FALSE_ALARM, MISSED = "called supporting", "missed"
+MISTAKES = (FALSE_ALARM, MISSED)
 
 
 def confusion_table(judged: JudgedPairs, said: Truth) -> pd.DataFrame:
@@ -47,10 +49,6 @@ def confusion_by(judged: JudgedPairs, said: Truth, column: str) -> pd.DataFrame:
 def groupings(judged: JudgedPairs) -> list[str]:
     """Return the columns of `GROUPINGS` that have values."""
     return [column for column in GROUPINGS if (judged.table[column] != "").any()]
-
-
-FALSE_ALARM, MISSED = "called supporting", "missed"
-MISTAKES = (FALSE_ALARM, MISSED)
 
 
 def confident_mistakes(judged: JudgedPairs, probabilities: Floats, threshold: float) -> pd.DataFrame:

@@ -22,6 +22,8 @@ ADOPTS: tuple[Adopt, ...] = get_args(Adopt)
 FEWEST_QUESTIONS = 5
 """The smallest number of held-out questions for a verdict."""
 _RESAMPLES = 2_000
+_NAMES = {"f1": "F1", "auroc": "AUROC", "accuracy": "accuracy"}
+Figure = Callable[[Doubles], float]
 
 
 @dataclass(frozen=True)
@@ -84,9 +86,6 @@ class Improvement:
         return asdict(self) | {"verdict": self.verdict, "told": str(self)}
 
 
-_NAMES = {"f1": "F1", "auroc": "AUROC", "accuracy": "accuracy"}
-
-
 def compare_detectors(
     present: Detector,
     new: Detector,
@@ -142,9 +141,6 @@ def worth_adopting(found: Improvement, mode: Adopt) -> bool:
     if mode not in ADOPTS:
         raise UnknownNameError("rule for adopting", mode, ADOPTS)
     return mode == "always" or (mode == "if-better" and found.verdict == "better")
-
-
-Figure = Callable[[Doubles], float]
 
 
 def _differences(

@@ -31,6 +31,11 @@ from berdseye.detectors.trained import list_trained
 
 GROUPINGS = ("dataset", "corpus", "stance")
 """The columns by which rows are grouped, if they have values."""
+COLUMNS = (
+    "pair", "supports", "question", "perspective", "stance", "corpus", "title", "passage", "dataset", "question_id", "url",
+)  # fmt: skip
+PEOPLE, MADE_UP = "people's judgments", "judgments of people and of simulated annotators"
+_DEPTH = 100
 
 
 def read_judged_pairs(paths: Sequence[Path]) -> list[LabelledPair]:
@@ -116,13 +121,6 @@ def _parts(name: str) -> list[str]:
     except (BerdseyeError, ValueError):  # a base may be a model's name, or a folder
         return []
     return [str(part) for part in call.args] if call.name == "mean" else []
-
-
-COLUMNS = (
-    "pair", "supports", "question", "perspective", "stance", "corpus", "title", "passage", "dataset", "question_id", "url",
-)  # fmt: skip
-PEOPLE, MADE_UP = "people's judgments", "judgments of people and of simulated annotators"
-_DEPTH = 100
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,16 @@ DOMAINS_DETECTOR = "mistral-7b (fine-tuned)"
 PAIRS_PER_SECOND = 8.0
 """The speed that 15 minutes per data set on an A40 with vLLM imply, as BERDS reports for its fine-tuned Mistral-7B."""
 SECONDS_PER_DATASET = 15 * 60.0
+LABELS = "labels"
+"""The name of the labels of the file among the raters."""
+OURS = "these files"
+_IN_BERDS = ("pct_positive", "accuracy", "f1")
+_LATER = ("precision", "recall", "auroc", "average_precision", "ece")
+_IN_SLICES = ("accuracy", "f1", "auroc")
+_SLICE_RESAMPLES = 200
+_LENGTHS = 3
+Slice = tuple[str, str, list[int]]
+"""The property of a slice, its value, and the places of its rows."""
 
 
 def published_detectors() -> pd.DataFrame:
@@ -61,10 +71,6 @@ def published_domains() -> pd.DataFrame:
     )
 
 
-LABELS = "labels"
-"""The name of the labels of the file among the raters."""
-
-
 def agreement_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> pd.DataFrame:
     """Return Cohen's kappa with its 95% interval and the share of equal verdicts (percent) of every pair of detectors, and of
     each detector with the labels, over distinct pairs without contradictory labels.
@@ -93,17 +99,6 @@ def agreement_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> p
         }
         for p in agreement(long).pairs
     )
-
-
-OURS = "these files"
-_IN_BERDS = ("pct_positive", "accuracy", "f1")
-_LATER = ("precision", "recall", "auroc", "average_precision", "ece")
-_IN_SLICES = ("accuracy", "f1", "auroc")
-_SLICE_RESAMPLES = 200
-_LENGTHS = 3
-
-Slice = tuple[str, str, list[int]]
-"""The property of a slice, its value, and the places of its rows."""
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,8 @@ from berdseye.evaluation.detection.pairs import JudgedPairs, read_judged_pairs, 
 from berdseye.evaluation.detection.scoring import timed_predictions
 from berdseye.evaluation.statistics.intervals import Estimate, mean_with_interval
 
+Doubles = npt.NDArray[np.float64]
+
 
 def choose_threshold(
     detector: Detector, path: Path, *, at_base_rate: bool = False, made_by: str = "", progress: Progress = silent
@@ -111,9 +113,6 @@ def best_f1(rows: Sequence[LabelledPair], probabilities: Floats, *, at_base_rate
     weights = rate_weights(truth) if at_base_rate else np.ones(len(truth))
     value = best_threshold(truth, probabilities, weights)
     return value, precision_recall_f1(truth, probabilities.astype(np.float64) >= value, weights)[2]
-
-
-Doubles = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ _LEVEL: Final = 1e-9
 _QUESTION_COLUMNS = ("question_id", "question", "first", "second", "difference", "outcome", "lost", "gained",
                      "row_first", "row_second")  # fmt: skip
 _PERSPECTIVE_COLUMNS = ("question_id", "question", "place", "perspective", "stance", "first", "second", "change")
+Side = tuple[Run, LabelSource]
 
 
 @dataclass(frozen=True)
@@ -191,9 +192,6 @@ def _outcome(first: _Side | None, second: _Side | None) -> str:
     if np.isnan(difference):
         return NO_VALUE
     return TIE if abs(difference) < _LEVEL else WIN if difference > 0 else LOSS
-
-
-Side = tuple[Run, LabelSource]
 
 
 def contrasts(

@@ -13,6 +13,14 @@ from berdseye.data.records import Passage
 from berdseye.evaluation.charts import CATEGORIES, NEUTRAL, perspective_colour
 from berdseye.evaluation.failures.contrast import LOSS, TIE, WIN
 
+OUTCOME_COLOURS: Final = {WIN: CATEGORIES[0], TIE: NEUTRAL, LOSS: CATEGORIES[1]}
+_FEW_VALUES, _BINS, _FEW_TICKS = 25, 20, 10
+_LEAST_REACH, _WIDEST = 0.25, 0.2
+_ROW, _WIDTH = 26, 720
+_TITLE, _LABEL = 40, 170
+_DOT = 0.06
+RISES, FALLS = CATEGORIES[2], CATEGORIES[3]
+
 
 def names_of(passages: Sequence[Passage], *, by_text: bool) -> list[Hashable]:
     """Return keys that identify the passages of a ranking in another ranking: their ids or, across two corpora, their texts.
@@ -43,15 +51,6 @@ def rank_moves(first: Sequence[Hashable], second: Sequence[Hashable]) -> pd.Data
         {"passage": p, "first": at.get("first", np.nan), "second": at.get("second", np.nan)} for p, at in places.items()
     ]
     return pd.DataFrame(rows, columns=["passage", "first", "second"])
-
-
-OUTCOME_COLOURS: Final = {WIN: CATEGORIES[0], TIE: NEUTRAL, LOSS: CATEGORIES[1]}
-_FEW_VALUES, _BINS, _FEW_TICKS = 25, 20, 10
-_LEAST_REACH, _WIDEST = 0.25, 0.2
-_ROW, _WIDTH = 26, 720
-_TITLE, _LABEL = 40, 170
-_DOT = 0.06
-RISES, FALLS = CATEGORIES[2], CATEGORIES[3]
 
 
 def difference_bars(questions: pd.DataFrame, measure: str, names: tuple[str, str]) -> alt.Chart:

@@ -45,6 +45,7 @@ Reason = Literal[
 REASONS: tuple[Reason, ...] = get_args(Reason)
 Bools = npt.NDArray[np.bool_]
 Ranks = npt.NDArray[np.int64]
+POOL_DEPTH = 100
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,6 @@ def reason_counts(holes: pd.DataFrame, by: tuple[str, ...], groups: Sequence[tup
     ]
     table = pd.DataFrame(rows, columns=[*by, *REASONS])
     return table.assign(holes=table[list(REASONS)].sum(axis=1))
-
-
-POOL_DEPTH = 100
 
 
 def pool_ranks(

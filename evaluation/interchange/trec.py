@@ -27,6 +27,7 @@ from berdseye.evaluation.interchange.ranking import (
 
 _QRELS_FIELDS = 4
 _NO_SUBTOPIC = {"0", "Q0"}
+_RUN_FIELDS = 6
 
 
 def read_trec_qrels(path: Path) -> LabelRows:
@@ -99,9 +100,6 @@ def trec_qrels(
             for p, value in zip(ids[known].tolist(), relevant[known].tolist(), strict=True)
         ]
     return "".join(lines).encode()
-
-
-_RUN_FIELDS = 6
 
 
 def read_trec_run(path: Path) -> RunRows:

@@ -34,6 +34,11 @@ from berdseye.detectors.trained import adopted_detector, detector_names
 
 Values = npt.NDArray[np.float64]
 Parts = list[tuple[str, ...]]
+HUMAN = "human"
+CORRECTED = "corrected"
+DERIVED = "derived"
+_NO_DETECTORS = (HUMAN, GOLD, DERIVED)
+_FEW = 2000
 
 
 def derived_labels(workspace: Workspace, pairs: Sequence[Pair], said: Callable[[Sequence[str]], Values]) -> Values:
@@ -83,13 +88,6 @@ def _derived(
         if 1.0 in values or not np.isnan(values).any():
             return float(1.0 in values)
     return np.nan
-
-
-HUMAN = "human"
-CORRECTED = "corrected"
-DERIVED = "derived"
-_NO_DETECTORS = (HUMAN, GOLD, DERIVED)
-_FEW = 2000
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,13 @@ from berdseye.evaluation.studies.berds.base import paper_name
 from berdseye.evaluation.studies.comparing import corrected_comparisons
 
 AVERAGE = "average"
+_TABLES = {"berds_base_k5": "BERDS, table 3", "berds_base_k10": "BERDS, table 17"}
+_COLUMNS = ["dataset", "corpus", "pipeline", "value", "source"]
+_FAULTY = pd.DataFrame(
+    [("sphere", "dpr", d, f"{m}@10") for d in ("arguana", "average") for m in ("MRecall", "Precision")],
+    columns=["corpus", "retriever", "dataset", "measure"],
+)
+"""Cells that a copy error of the paper makes wrong, and the averages over them (evaluation/published/README.md)."""
 
 
 def board(scores: Sequence[Score], *, test: Test = "t", correction: str = "holm") -> pd.DataFrame:
@@ -128,15 +135,6 @@ def _row(scores: Sequence[Score]) -> dict[str, object]:
 
 def _people(scores: Sequence[Score]) -> npt.NDArray[np.float64]:
     return np.concatenate([s.values * np.nan if s.people is None else s.people for s in scores])
-
-
-_TABLES = {"berds_base_k5": "BERDS, table 3", "berds_base_k10": "BERDS, table 17"}
-_COLUMNS = ["dataset", "corpus", "pipeline", "value", "source"]
-_FAULTY = pd.DataFrame(
-    [("sphere", "dpr", d, f"{m}@10") for d in ("arguana", "average") for m in ("MRecall", "Precision")],
-    columns=["corpus", "retriever", "dataset", "measure"],
-)
-"""Cells that a copy error of the paper makes wrong, and the averages over them (evaluation/published/README.md)."""
 
 
 def printed_rows(measure: str, questions: Mapping[str, int]) -> pd.DataFrame:

@@ -13,6 +13,8 @@ from berdseye.evaluation.partial.rank_matrices import NOT_FOUND, Bools, RankMatr
 
 Variant = Literal["a", "b"]
 _DIGITS = 12
+BUCKETS = ((0.0, 0.01), (0.01, 0.05), (0.05, 1.0))
+LEVEL = 0.05
 
 
 def signs(scores: Values) -> npt.NDArray[np.int8]:
@@ -69,10 +71,6 @@ def pairs_without(n_systems: int, system: int) -> npt.NDArray[np.bool_]:
     """Return the pairs without a system, bool[n_pairs] in the order of `signs`."""
     first, second = np.triu_indices(n_systems, 1)
     return np.asarray((first != system) & (second != system))
-
-
-BUCKETS = ((0.0, 0.01), (0.01, 0.05), (0.05, 1.0))
-LEVEL = 0.05
 
 
 class PairTests(NamedTuple):

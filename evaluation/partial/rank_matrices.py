@@ -19,6 +19,7 @@ Missing = Literal["refuse", "zero", "left-out"]
 MISSING: tuple[Missing, ...] = ("refuse", "zero", "left-out")
 NOT_FOUND = np.iinfo(np.int32).max
 _NAMED = 5
+Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,6 @@ def rank_matrices(
     )
 
 
-Values = npt.NDArray[np.float64]
 Measured = Callable[[RankMatrices, int, Bools | None], Values]
 
 

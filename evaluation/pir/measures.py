@@ -28,6 +28,11 @@ from berdseye.retrieval.protocol import Query
 
 Singleton = Literal["mean", "zero"]
 Hits = npt.NDArray[np.bool_]
+_UMBRELLA = "general"
+"""Perspectrum's label of queries for which all passages of the root are relevant, whatever their side."""
+_RESAMPLES = 2000
+_PLACE = re.compile(r"\bhappened in\s+(.+?)\s*(?:and similar to\b.*)?$", re.DOTALL)
+ELSEWHERE = "elsewhere"
 
 
 class PerspectiveRecall(NamedTuple):
@@ -84,11 +89,6 @@ def root_values(roots: Sequence[str], hits: Hits, *, singleton: Singleton = "mea
 def successes(task: PirTask, ids: Ids) -> Hits:
     """Return whether the ranking of each query in `ids` int64[n_queries, k] has a relevant passage, bool[n_queries]."""
     return np.array([bool(q.relevant & set(row)) for q, row in zip(task.queries, ids.tolist(), strict=True)])
-
-
-_UMBRELLA = "general"
-"""Perspectrum's label of queries for which all passages of the root are relevant, whatever their side."""
-_RESAMPLES = 2000
 
 
 class Share(NamedTuple):
@@ -150,10 +150,6 @@ def _shares(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     totals = counts.sum(axis=1, keepdims=True)
     shares: npt.NDArray[np.float64] = np.divide(counts, totals, out=np.full(counts.shape, np.nan), where=totals > 0)
     return shares
-
-
-_PLACE = re.compile(r"\bhappened in\s+(.+?)\s*(?:and similar to\b.*)?$", re.DOTALL)
-ELSEWHERE = "elsewhere"
 
 
 def requested_places(task: PirTask) -> list[str]:

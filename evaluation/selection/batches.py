@@ -33,6 +33,8 @@ Stratum = Literal["probability", "dataset", "stance"]
 STRATA: tuple[Stratum, ...] = get_args(Stratum)
 _BINS = 5
 BERDS_QUESTIONS, BERDS_K, BERDS_RUNS = 10, 5, 2
+ANSWERS = "answers"
+"""The name given as the corpus of a pair of answers."""
 
 
 class Preset(NamedTuple):
@@ -51,8 +53,6 @@ PRESETS: dict[str, Preset] = {
 """BERDS (Chen and Choi): its test set. D-MERIT (Rassin et al.): whether the decision of a model is right. DebateQA (Xu et al.):
 which of two answers is better. The last two fix the task and its guidelines, not the number of pairs.
 `random-questions`: the sample that `corrected(DETECTOR)` needs (annotation/batches/random_sample.py)."""
-ANSWERS = "answers"
-"""The name given as the corpus of a pair of answers."""
 
 
 def of_runs(workspace: Workspace, runs: Sequence[str], k: int) -> list[Item]:

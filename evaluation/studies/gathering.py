@@ -39,6 +39,8 @@ from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import PipelineContext, Query
 from berdseye.retrieval.running import questions_version, run_pipeline
 
+_DAY = "web"
+
 
 def cached_ranking(
     workspace: Workspace, pipeline: Pipeline, queries: Sequence[Query], k: int, passages: str, find: Callable[[], Ids]
@@ -88,9 +90,6 @@ def corpus_ranking(
         workspace, tuned, queries, k, f"{corpus.manifest.hash} {day or ''}",
         lambda: search(corpus, tuned, queries, k, day=day, progress=progress)[0],
     )  # fmt: skip
-
-
-_DAY = "web"
 
 
 @dataclass(frozen=True)

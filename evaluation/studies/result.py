@@ -27,6 +27,7 @@ from berdseye.evaluation.charts import svg
 PROVENANCE = ("low", "high", "n", "judged", "labels", "detector_version", "published")
 _UNPUBLISHED = "–"
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_MANIFEST = "study.json"
 
 
 def digest(*inputs: object) -> str:
@@ -113,9 +114,6 @@ class StudyResult:
 
 def _latex_text(text: str) -> str:
     return re.sub(r"[\\&%$#_{}~^]", lambda match: _LATEX.get(match[0], f"\\{match[0]}"), text)
-
-
-_MANIFEST = "study.json"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.trust.labelled_lists import Bools, LabelledLists
 
 _STATES = ((False, False), (False, True), (True, False), (True, True))
+FLIPPABLE = ("Precision", "MRecall")
+_STEPS = 2
 
 
 class Change(NamedTuple):
@@ -117,10 +119,6 @@ def _shorter(a: tuple[Change, ...] | None, b: tuple[Change, ...] | None) -> tupl
     if a is None or b is None:
         return b if a is None else a
     return min(a, b, key=len)
-
-
-FLIPPABLE = ("Precision", "MRecall")
-_STEPS = 2
 
 
 class FlipMargin(NamedTuple):

@@ -11,6 +11,18 @@ from typing import Any
 from berdseye.data.errors import BadInputError, BerdseyeError, StaleError, UnavailableError
 from berdseye.data.extras import needing
 
+LOCAL = "local"
+_AUTO = "auto"
+_LOOPBACK = ("127.0.0.1", "localhost")
+_ANSWER_SECONDS = 5.0
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    # Ray prints the output of its nodes to standard output, which is for results; its log files contain it as well.
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
+}
+# Ray replaces 127.0.0.1 by the machine's outward address unless this setting limits the cluster to the machine.
+_ON_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+
 
 @contextmanager
 def reporting_errors(what: str) -> Iterator[None]:
@@ -57,19 +69,6 @@ def node_name() -> str:
     # The address in the cluster: the library's own function returns the machine's outward address.
     address = next((n["NodeManagerAddress"] for n in ray.nodes() if n["NodeID"] == node), "without an address")
     return f"{address} ({node[:8]})"
-
-
-LOCAL = "local"
-_AUTO = "auto"
-_LOOPBACK = ("127.0.0.1", "localhost")
-_ANSWER_SECONDS = 5.0
-_QUIET = {
-    "RAY_USAGE_STATS_ENABLED": "0",
-    # Ray prints the output of its nodes to standard output, which is for results; its log files contain it as well.
-    "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
-}
-# Ray replaces 127.0.0.1 by the machine's outward address unless this setting limits the cluster to the machine.
-_ON_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 
 
 class Connection:

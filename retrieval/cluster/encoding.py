@@ -25,6 +25,13 @@ from berdseye.retrieval.encoders.protocol import Vectors
 from berdseye.retrieval.encoders.static import StaticEncoder
 from berdseye.retrieval.passage_collections import unchanged
 
+_BATCH = 4096
+_PIECE = 32_768
+_MOST_BLOCKS = 10_000
+_BLOCK_BYTES = 16 << 20
+# Together less than a core, so that one core is enough for reading and encoding.
+_READING, _ENCODING = 0.05, 0.9
+
 
 class VectorFiles:
     """The files of the vectors of a corpus encoded so far.
@@ -89,14 +96,6 @@ class VectorFiles:
 def _range(path: Path) -> tuple[int, int]:
     begin, _, stop = path.name.partition("-")
     return int(begin), int(stop)
-
-
-_BATCH = 4096
-_PIECE = 32_768
-_MOST_BLOCKS = 10_000
-_BLOCK_BYTES = 16 << 20
-# Together less than a core, so that one core is enough for reading and encoding.
-_READING, _ENCODING = 0.05, 0.9
 
 
 def encode_missing(

@@ -14,6 +14,13 @@ from berdseye.retrieval.cluster.connection import Connection, cause_of, last_lin
 from berdseye.retrieval.cluster.shards import ShardPlan
 from berdseye.retrieval.protocol import Indexer
 
+PATIENCE = 60.0
+"""Seconds without a sign of life from a shard, which leave time to detect a lost node and to restart on another."""
+_LOOK = 1.0
+_PULSE_AGAIN = 5.0
+# A node that offers no cores gets no server; any other gets as many as its memory allows, next to builds.
+_CORES = 0.001
+
 
 class ShardServer:
     """The server of all shards with one number: it keeps them open for all indexes that are searched, and answers calls.
@@ -43,15 +50,6 @@ class ShardServer:
             plan.check(shard)
             self._open[plan, indexer] = indexer.load(plan.place(shard))
         return self._open[plan, indexer]
-
-
-PATIENCE = 60.0
-"""Seconds without a sign of life from a shard, which leave time to detect a lost node and to restart on another."""
-
-_LOOK = 1.0
-_PULSE_AGAIN = 5.0
-# A node that offers no cores gets no server; any other gets as many as its memory allows, next to builds.
-_CORES = 0.001
 
 
 class Servers:

@@ -26,6 +26,7 @@ _FILE = "vectors.faiss"
 METRICS = {"cosine": faiss.METRIC_INNER_PRODUCT, "dot": faiss.METRIC_INNER_PRODUCT, "euclidean": faiss.METRIC_L2}
 _ADDED = 65_536
 _SEED = 0
+DEFAULT_LAYOUT = "flat"
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,6 @@ LAYOUTS: Mapping[str, Layout] = {
         Layout("ivfpq", "IVF{lists},PQ{pieces}np,Refine(SQ8)", probes=512, fewest=9_984),
     )
 }
-DEFAULT_LAYOUT = "flat"
 
 
 class DenseIndex:

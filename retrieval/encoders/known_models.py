@@ -10,6 +10,31 @@ Kind = Literal["dense", "sparse", "cross"]
 Pooling = Literal["mean", "cls", "pooler", "own", "splade", "unicoil", "classifier", "tart"]
 """The pooling of token states: their mean, the first one, the first one through the model's pooler, or the model's own
 modules; for sparse and cross-encoders, the head that reads them."""
+_UNSTATED = "not stated on the Hub"
+_CONTRIEVER = "Izacard et al. 2022, Unsupervised Dense Information Retrieval with Contrastive Learning"
+_DPR = "Karpukhin et al. 2020, Dense Passage Retrieval for Open-Domain Question Answering"
+_SIMCSE = "Gao et al. 2021, SimCSE"
+_TART = "Asai et al. 2023, Task-aware Retrieval with Instructions"
+_TCT = "Lin et al. 2021, In-Batch Negatives for Knowledge Distillation with Tightly-Coupled Teachers"
+_CONDENSER = "Gao and Callan 2022, Unsupervised Corpus Aware Language Model Pre-training"
+_RETROMAE = "Xiao et al. 2022, RetroMAE"
+_INSTRUCTOR = "Su et al. 2023, One Embedder, Any Task"
+_BGE = "Xiao et al. 2024, C-Pack"
+_E5 = "Wang et al. 2022, Text Embeddings by Weakly-Supervised Contrastive Pre-training"
+_SBERT = "Reimers and Gurevych 2019, Sentence-BERT"
+_SPLADE = "Formal et al. 2021, SPLADE v2"
+_SPLADE_PP = "Formal et al. 2022, From Distillation to Hard Negative Sampling"
+_POOLER = "The trained dense layer is part of the vector. The authors' tool cuts at 128 tokens, not 512."
+_CLS = "The dense layer is for training only. The authors' tool cuts at 128 tokens, not 512."
+_UNVERIFIED_TITLE = "How title and text are joined was not verified."
+_SEP = " [SEP] "
+_SEARCH = "Represent this sentence for searching relevant passages: "
+_TASK = "retrieve a passage that answers this question"
+_QUESTION = "Represent the question for retrieving supporting documents: "
+_DOCUMENT = "Represent the document for retrieval: "
+_TASK_REMARK = "The instruction is free text; this is the common one for questions."
+_DPR_QUESTION, _DPR_PASSAGE = "facebook/dpr-question_encoder", "facebook/dpr-ctx_encoder"
+_NV_TASK = "Instruct: Given a question, retrieve passages that answer the question\nQuery: "
 
 
 @dataclass(frozen=True)
@@ -46,33 +71,6 @@ class KnownModel:
 
 
 # fmt: off
-_UNSTATED = "not stated on the Hub"
-_CONTRIEVER = "Izacard et al. 2022, Unsupervised Dense Information Retrieval with Contrastive Learning"
-_DPR = "Karpukhin et al. 2020, Dense Passage Retrieval for Open-Domain Question Answering"
-_SIMCSE = "Gao et al. 2021, SimCSE"
-_TART = "Asai et al. 2023, Task-aware Retrieval with Instructions"
-_TCT = "Lin et al. 2021, In-Batch Negatives for Knowledge Distillation with Tightly-Coupled Teachers"
-_CONDENSER = "Gao and Callan 2022, Unsupervised Corpus Aware Language Model Pre-training"
-_RETROMAE = "Xiao et al. 2022, RetroMAE"
-_INSTRUCTOR = "Su et al. 2023, One Embedder, Any Task"
-_BGE = "Xiao et al. 2024, C-Pack"
-_E5 = "Wang et al. 2022, Text Embeddings by Weakly-Supervised Contrastive Pre-training"
-_SBERT = "Reimers and Gurevych 2019, Sentence-BERT"
-_SPLADE = "Formal et al. 2021, SPLADE v2"
-_SPLADE_PP = "Formal et al. 2022, From Distillation to Hard Negative Sampling"
-
-_POOLER = "The trained dense layer is part of the vector. The authors' tool cuts at 128 tokens, not 512."
-_CLS = "The dense layer is for training only. The authors' tool cuts at 128 tokens, not 512."
-_UNVERIFIED_TITLE = "How title and text are joined was not verified."
-_SEP = " [SEP] "
-_SEARCH = "Represent this sentence for searching relevant passages: "
-_TASK = "retrieve a passage that answers this question"
-_QUESTION = "Represent the question for retrieving supporting documents: "
-_DOCUMENT = "Represent the document for retrieval: "
-_TASK_REMARK = "The instruction is free text; this is the common one for questions."
-_DPR_QUESTION, _DPR_PASSAGE = "facebook/dpr-question_encoder", "facebook/dpr-ctx_encoder"
-_NV_TASK = "Instruct: Given a question, retrieve passages that answer the question\nQuery: "
-
 _SIMCSE_ROW = KnownModel("", "dense", "cls", "cosine", 768, 512, _UNSTATED, _SIMCSE)
 _DPR_ROW = KnownModel("", "dense", "pooler", "dot", 768, 256, "CC BY-NC 4.0", _DPR, title_separator=_SEP)
 _TCT_ROW = KnownModel(

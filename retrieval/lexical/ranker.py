@@ -17,6 +17,12 @@ from berdseye.retrieval.lexical.writing import build_postings
 from berdseye.retrieval.protocol import Collection, Query
 
 DEFAULT_TOKENIZER = "english"
+PRESETS = {
+    "": (BM25(), DEFAULT_TOKENIZER),
+    # The settings of PIR's released notebook: rank-bm25's BM25Okapi with its defaults.
+    "okapi-notebook": (BM25(k1=1.5, b=0.75, variant="okapi"), "spaces"),
+}
+"""The settings of `bm25` and `bm25(NAME)`: the scoring function and the tokenizer."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +82,3 @@ def query_likelihood(scoring: QueryLikelihood, tokenizer: str = DEFAULT_TOKENIZE
     shown = [f"mu={show(scoring.mu)}"] if scoring != QueryLikelihood() else []
     shown += [f"tokenizer={tokenizer}"] if tokenizer != DEFAULT_TOKENIZER else []
     return Lexical(f"qld({','.join(shown)})" if shown else "qld", scoring, tokenizer)
-
-
-PRESETS = {
-    "": (BM25(), DEFAULT_TOKENIZER),
-    # The settings of PIR's released notebook: rank-bm25's BM25Okapi with its defaults.
-    "okapi-notebook": (BM25(k1=1.5, b=0.75, variant="okapi"), "spaces"),
-}
-"""The settings of `bm25` and `bm25(NAME)`: the scoring function and the tokenizer."""

@@ -18,6 +18,8 @@ from berdseye.data.records import Scores
 _SMALL = 1e-12
 _ROUNDING = 1e-6
 """A remainder of a unit vector up to this length is a rounding error without a direction; its cosines are set to 0."""
+ROOTED = frozenset({"add", "add+", "concat", "concat+", "dual-sum", "tri-sum"})
+"""The forms that use the vector of the root query."""
 
 
 class Form(NamedTuple):
@@ -118,10 +120,6 @@ FORMS: Mapping[str, Callable[[Scores, Scores, Scores, float], Form]] = {
     "dual-sum": _dual_sum,
     "tri-sum": _tri_sum,
 }
-
-
-ROOTED = frozenset({"add", "add+", "concat", "concat+", "dual-sum", "tri-sum"})
-"""The forms that use the vector of the root query."""
 
 
 def _moved(v: Scores, shift: Scores, weight: float) -> Form:

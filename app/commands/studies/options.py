@@ -21,6 +21,29 @@ if TYPE_CHECKING:
     from berdseye.evaluation.studies.gathering import Gatherer, Selection
 
 
+_HANDED_OVER: ContextVar[list[StudyResult] | None] = ContextVar("results handed over to a caller", default=None)
+DatasetsOption = Annotated[list[str] | None, typer.Option("--dataset", help="A data set; repeatable. Default: all.")]
+CorporaOption = Annotated[list[str] | None, typer.Option("--corpus", help="A corpus; repeatable. Default: all.")]
+PipelinesOption = Annotated[
+    list[str] | None, typer.Option("--pipeline", help="A pipeline; repeatable. Default: those of the stored runs.")
+]
+LabelsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="The label source: human, gold, a detector, human>embedded or corrected(embedded). "
+        "Default: human>gold>DETECTOR with gold labels, otherwise the detector."
+    ),
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        help="A language model that decides which perspective is supporting where the data set does not state it."
+    ),
+]
+KOption = Annotated[int, typer.Option("--k", "-k", help="Number of top passages that count.")]
+SeedOption = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of all random draws.")]
+
+
 class Form(StrEnum):
     """The output formats of tables."""
 
@@ -30,7 +53,6 @@ class Form(StrEnum):
     JSON = "json"
 
 
-_HANDED_OVER: ContextVar[list[StudyResult] | None] = ContextVar("results handed over to a caller", default=None)
 FormOption = Annotated[Form, typer.Option("--format", help="The output format of the tables.", show_choices=True)]
 
 
@@ -114,26 +136,6 @@ def _print(tables: list[Table], form: Form) -> None:
                     note(text)
 
 
-DatasetsOption = Annotated[list[str] | None, typer.Option("--dataset", help="A data set; repeatable. Default: all.")]
-CorporaOption = Annotated[list[str] | None, typer.Option("--corpus", help="A corpus; repeatable. Default: all.")]
-PipelinesOption = Annotated[
-    list[str] | None, typer.Option("--pipeline", help="A pipeline; repeatable. Default: those of the stored runs.")
-]
-LabelsOption = Annotated[
-    str | None,
-    typer.Option(
-        help="The label source: human, gold, a detector, human>embedded or corrected(embedded). "
-        "Default: human>gold>DETECTOR with gold labels, otherwise the detector."
-    ),
-]
-ModelOption = Annotated[
-    str | None,
-    typer.Option(
-        help="A language model that decides which perspective is supporting where the data set does not state it."
-    ),
-]
-
-
 def stored_runs(workspace: Workspace, dataset: str, corpus: str, pipelines: list[str] | None) -> "list[Run]":
     """The stored runs of a data set over a corpus, of all pipelines or those in `pipelines`.
 
@@ -153,10 +155,6 @@ def stored_runs(workspace: Workspace, dataset: str, corpus: str, pipelines: list
         if pipeline not in names:
             raise UnknownNameError(f"run of '{dataset}' over '{corpus}' by", pipeline, names)
     return [load_run(workspace, names[pipeline]) for pipeline in wanted]
-
-
-KOption = Annotated[int, typer.Option("--k", "-k", help="Number of top passages that count.")]
-SeedOption = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of all random draws.")]
 
 
 def study_of_runs(name: str) -> Callable[[Callable[..., StudyResult]], Callable[..., None]]:

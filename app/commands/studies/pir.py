@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _ENCODER = "dense(static)"
 _PIPELINES = ("bm25(okapi-notebook)", "bm25", _ENCODER)
+_DOWNSTREAM_PIPELINES = ("dense(static)", "dense(static) >> pap(perspective=difference)")
 
 
 def register(group: typer.Typer) -> None:
@@ -161,9 +162,6 @@ def _workspace(folder: Path | None) -> Workspace | None:
         if folder is not None:
             raise
         return None
-
-
-_DOWNSTREAM_PIPELINES = ("dense(static)", "dense(static) >> pap(perspective=difference)")
 
 
 def register_downstream(group: typer.Typer) -> None:

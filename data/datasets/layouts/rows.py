@@ -11,16 +11,6 @@ from berdseye.data.files.json_files import Row, read_rows
 from berdseye.data.records import Pair, Perspective, Question, Stance
 from berdseye.data.texts.passages import clean
 
-
-@dataclass(frozen=True)
-class Imported:
-    """The content of a file: its layout, its questions, and gold labels of pairs if it has any."""
-
-    layout: str
-    questions: list[Question]
-    gold: dict[Pair, bool] = field(default_factory=dict)
-
-
 SIDES: dict[str, Stance] = {
     "supporting": "supporting",
     "support": "supporting",
@@ -32,6 +22,15 @@ SIDES: dict[str, Stance] = {
 }
 """The names that sources give to the two stances."""
 _SIGNS: dict[str, Stance | None] = {"+ ": "supporting", "- ": "opposing", "= ": None}
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The content of a file: its layout, its questions, and gold labels of pairs if it has any."""
+
+    layout: str
+    questions: list[Question]
+    gold: dict[Pair, bool] = field(default_factory=dict)
 
 
 def read_perspectives(value: Any) -> tuple[Perspective, ...]:

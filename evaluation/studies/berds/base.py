@@ -19,6 +19,9 @@ NOTE = (
     "Figures in brackets are published by BERDS, for its test splits, its corpora and the labels of its fine-tuned detector; "
     "compare them only with values for these data sets, corpora and labels."
 )
+KS = (5, 10)
+_PUBLISHED = {5: "berds_base_k5", 10: "berds_base_k10"}
+_KEYS = ("corpus", "pipeline", "dataset", "measure")
 
 
 def paper_name(name: str) -> str:
@@ -48,11 +51,6 @@ def with_published(ours: pd.DataFrame, theirs: pd.DataFrame, keys: Sequence[str]
         if name not in set(names)
     ]
     return pd.concat([cells, pd.DataFrame(rest)], ignore_index=True) if rest else cells
-
-
-KS = (5, 10)
-_PUBLISHED = {5: "berds_base_k5", 10: "berds_base_k10"}
-_KEYS = ("corpus", "pipeline", "dataset", "measure")
 
 
 def base(gatherer: Scores, selection: Selection, ks: Sequence[int] = KS) -> StudyResult:

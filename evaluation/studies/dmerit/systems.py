@@ -23,6 +23,8 @@ PUBLISHED_SYSTEMS = frozenset(
         "cocondenser-hybrid", "qld", "cocondenser", "unicoil", "dpr",
     }
 )  # fmt: skip
+_PERCENT = 100.0
+_NAMES = {"recall": "Recall@k", "ndcg": "NDCG@k", "map": "MAP@k"}
 
 
 def usable_cutoffs(ranked: RankedSet, wanted: Sequence[int]) -> tuple[list[int], list[str]]:
@@ -72,10 +74,6 @@ def placed(
             key = {k: v for k, v in place.items() if k not in ("low", "high", "spread")}
             separate.append({"set": PAPER, **key, "n": None, "value": None, "published": paper})
     return rows + separate
-
-
-_PERCENT = 100.0
-_NAMES = {"recall": "Recall@k", "ndcg": "NDCG@k", "map": "MAP@k"}
 
 
 def systems_study(ranked: RankedSet) -> StudyResult:

@@ -37,6 +37,10 @@ _SIDES = {"support": 1, "undermine": -1}
 _PROJECTED = re.compile(r"(dense\([^(),>]+\))(?: >> (pap\+?)(?:\(perspective=difference\))?)?")
 _FEWEST = 4
 """An interval of Pearson's r needs at least four pairs."""
+_PAPERS = (
+    "Figures in brackets are the paper's, with its own model and prompts. It marks r = 16.1 as significant for 30 essays, but "
+    "that needs 149 essays (30 essays need |r| > 36.1); the paper does not say exactly how it scores essays.",
+)
 
 
 @dataclass(frozen=True)
@@ -101,12 +105,6 @@ def pir_downstream(asked: Downstream) -> StudyResult:
         "temperature": asked.asker.sampling.temperature,
     }
     return StudyResult("pir-downstream", settings, [table], charts, tuple(notes))
-
-
-_PAPERS = (
-    "Figures in brackets are the paper's, with its own model and prompts. It marks r = 16.1 as significant for 30 essays, but "
-    "that needs 149 essays (30 essays need |r| > 36.1); the paper does not say exactly how it scores essays.",
-)
 
 
 @dataclass(frozen=True)

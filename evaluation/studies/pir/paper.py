@@ -22,6 +22,22 @@ from berdseye.retrieval.encoders.known_models import find_known
 from berdseye.retrieval.pipeline import Pipeline
 
 AVERAGE = "average"
+_RETRIEVERS = {
+    "facebook/dpr-question_encoder-single-nq-base": "dpr",
+    "princeton-nlp/sup-simcse-bert-base-uncased": "simcse-sup",
+    "princeton-nlp/unsup-simcse-bert-base-uncased": "simcse-unsup",
+    "facebook/contriever": "contriever",
+    "hkunlp/instructor-base": "instructor-base",
+    "hkunlp/instructor-large": "instructor-large",
+}
+_BACKBONES = {
+    "princeton-nlp/sup-simcse-bert-base-uncased": "simcse-base-sup",
+    "princeton-nlp/unsup-simcse-bert-base-uncased": "simcse-base-unsup",
+    "princeton-nlp/sup-simcse-bert-large-uncased": "simcse-large-sup",
+    "princeton-nlp/unsup-simcse-bert-large-uncased": "simcse-large-unsup",
+}
+_DENSE = re.compile(r"dense\(([^(),>]+)\)")
+LABELS = "task file"
 
 
 @dataclass(frozen=True)
@@ -50,23 +66,6 @@ class StudyPart:
     tables: Sequence[Table] = ()
     charts: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-
-
-_RETRIEVERS = {
-    "facebook/dpr-question_encoder-single-nq-base": "dpr",
-    "princeton-nlp/sup-simcse-bert-base-uncased": "simcse-sup",
-    "princeton-nlp/unsup-simcse-bert-base-uncased": "simcse-unsup",
-    "facebook/contriever": "contriever",
-    "hkunlp/instructor-base": "instructor-base",
-    "hkunlp/instructor-large": "instructor-large",
-}
-_BACKBONES = {
-    "princeton-nlp/sup-simcse-bert-base-uncased": "simcse-base-sup",
-    "princeton-nlp/unsup-simcse-bert-base-uncased": "simcse-base-unsup",
-    "princeton-nlp/sup-simcse-bert-large-uncased": "simcse-large-sup",
-    "princeton-nlp/unsup-simcse-bert-large-uncased": "simcse-large-unsup",
-}
-_DENSE = re.compile(r"dense\(([^(),>]+)\)")
 
 
 def paper_retriever(pipeline: str) -> str | None:
@@ -125,9 +124,6 @@ def _encoder(pipeline: str) -> str:
     match = _DENSE.fullmatch(pipeline)
     known = find_known("dense", match.group(1)) if match else None
     return known.name if known else ""
-
-
-LABELS = "task file"
 
 
 def p_recall_estimate(setting: Setting, search: TaskSearch, pipeline: str) -> Estimate:

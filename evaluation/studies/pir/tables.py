@@ -48,6 +48,14 @@ from berdseye.retrieval.projection.forms import FORMS
 from berdseye.retrieval.protocol import Query
 
 _ROW = 28
+_NO_SIDES = ("agnews", "story")
+IN_CORPUS = "in the corpus"
+BASELINE = "baseline"
+_BY_DIFFERENCE = ("pap", "pap+", "cast", "cast+")
+_DIFFERENCE_NOTE = (
+    "AmbigQA: pap, pap+, cast and cast+ use q - r as the perspective's vector, as in the released notebook."
+)
+_PAPERS_MODEL = "gpt-3.5-turbo"
 
 
 def retrievers(setting: Setting) -> StudyPart:
@@ -104,10 +112,6 @@ def _chart(frame: pd.DataFrame, k: int) -> alt.LayerChart:
     return chart.properties(height=alt.Step(_ROW))
 
 
-_NO_SIDES = ("agnews", "story")
-IN_CORPUS = "in the corpus"
-
-
 def bias(setting: Setting) -> StudyPart:
     """Compute the shares of labels among the relevant passages in the top k of root queries, and their shares in the corpus.
 
@@ -154,13 +158,6 @@ def _has_sides(search: TaskSearch) -> bool:
     return len(labels_with_sides(search.task)) > 1 and (facts is None or facts.name not in _NO_SIDES)
 
 
-BASELINE = "baseline"
-_BY_DIFFERENCE = ("pap", "pap+", "cast", "cast+")
-_DIFFERENCE_NOTE = (
-    "AmbigQA: pap, pap+, cast and cast+ use q - r as the perspective's vector, as in the released notebook."
-)
-
-
 def methods(setting: Setting) -> StudyPart:
     """Compute p-Recall@k of every method on the first encoder, by task and on average."""
     encoder, searches, cells = setting.encoders[0], list(setting.searches), []
@@ -204,9 +201,6 @@ def method_pipeline(encoder: str, method: str, search: TaskSearch) -> str:
 def _is_ambigqa(search: TaskSearch) -> bool:
     facts = known_task(search.task.name)
     return facts is not None and facts.name == "ambigqa"
-
-
-_PAPERS_MODEL = "gpt-3.5-turbo"
 
 
 def extraction(setting: Setting) -> StudyPart:
