@@ -75,16 +75,16 @@ def _dangling(connection: Connection, table: Table, column: Column[object], key:
     values = first_few([str(value) for value in counts])
     message = f"{sum(counts.values())} rows of {table.name} refer to {values}, which {parent.table} does not contain."
     if table.name in _REMADE_ANYWAY:
-        cure = "deletes these rows, which contain no judgment."
+        remedy = "deletes these rows, which contain no judgment."
         yield Finding(
             "references",
             message,
-            cure,
+            remedy,
             in_transaction(lambda writing: writing.execute(delete(table).where(is_dangling))),
         )
     elif parent.table is annotators:
-        cure = "gives each of these people a name again, so that their judgments are visible."
-        yield Finding("references", message, cure, in_transaction(partial(_name_people, numbers=list(counts))))
+        remedy = "gives each of these people a name again, so that their judgments are visible."
+        yield Finding("references", message, remedy, in_transaction(partial(_name_people, numbers=list(counts))))
     else:
         yield Finding("references", message, _RESTORE)
 
@@ -142,7 +142,7 @@ def repeated_judgments(connection: Connection) -> Iterator[Finding]:
     if doubles:
         names = [f"event {row['id']}" for row in doubles]
         yield Finding(
-            "doubled word",
+            "doubled judgment",
             f"{len(doubles)} judgments are in the log twice: {first_few(names)}.",
             "takes the repetition back by an undo; the first one stays in force, and every event stays.",
             in_transaction(lambda writing: _append(writing, [_undo(row) for row in _doubles(writing)])),
@@ -157,7 +157,7 @@ def unreadable_judgments(connection: Connection) -> Iterator[Finding]:
     query = select(events.c.id).where(odd | events.c.kind.not_in(kinds)).order_by(events.c.id)
     if names := [f"event {number}" for number in connection.execute(query).scalars()]:
         yield Finding(
-            "unreadable word",
+            "unreadable judgment",
             f"{len(names)} events have a kind or verdict that this version of Berdseye does not know: {first_few(names)}.",
             "a newer version may have written them; use that version, or compare with the last backup.",
         )

@@ -17,16 +17,16 @@ class Finding:
 
     check: str
     text: str
-    cure: str
+    remedy: str
     fix: Fix | None = field(default=None, compare=False, repr=False)
 
     def as_json(self) -> dict[str, object]:
         """Return the texts of the finding, and whether Berdseye can fix it."""
-        return {"check": self.check, "text": self.text, "cure": self.cure, "mendable": self.fix is not None}
+        return {"check": self.check, "text": self.text, "remedy": self.remedy, "fixable": self.fix is not None}
 
     def __str__(self) -> str:
         how = "Fix" if self.fix is not None else "By hand"
-        return f"{self.check}: {self.text} {how}: {self.cure}"
+        return f"{self.check}: {self.text} {how}: {self.remedy}"
 
 
 def first_few(names: list[str], most: int = 3) -> str:

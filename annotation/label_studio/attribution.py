@@ -152,7 +152,7 @@ def _reassigned(row: Row[Any], to: Annotator, ours: Local | None, decision: str)
     assigned = {**judgment, "annotator_id": to.id}
     for event, kind in ((withdrawal, "taken"), (assigned, "given")):
         event.update(uid=event_uid(row.project, "assigned", kind, to.id, row.uid), target=None)
-    if ours is None or ours.event is None or ours.word is None or ours.at <= row.at:
+    if ours is None or ours.event is None or ours.judgment is None or ours.at <= row.at:
         return [withdrawal, assigned], False
     # The last event in the log counts, so this person's later judgment is appended after the assigned one.
     again = {name: value for name, value in ours.event.items() if name != "id"}

@@ -44,7 +44,7 @@ from berdseye.data.workspace import Workspace
 
 Side = Literal["only here", "only there", "differing"]
 _THERE = "label-studio"
-_CURES = {
+_REMEDIES = {
     Step.SEND: "the next push sends the judgment made here",
     Step.RECEIVE: "the next pull fetches the judgment made in Label Studio",
     Step.OURS_IS_LATER: "both sides changed: both judgments are kept, and the later one, made here, counts",
@@ -70,14 +70,14 @@ class SideState:
 
 @dataclass(frozen=True)
 class JudgmentDrift:
-    """A person's judgment of a pair that differs between both sides; `cure` says what the next exchange does."""
+    """A person's judgment of a pair that differs between both sides; `remedy` says what the next exchange does."""
 
     pair: str
     person: str
     side: Side
     here: SideState
     there: SideState
-    cure: str
+    remedy: str
 
 
 @dataclass(frozen=True)
@@ -96,17 +96,17 @@ class Drift:
     """The differences between the judgments here and one Label Studio project; true if there is any.
 
     `unnoted` counts judgments that agree on both sides although no exchange has noted it; `doubled_tasks` gives the task ids
-    of each pair with several tasks; `doubled_words` gives (pair, person, count) for a person with several annotations on a
+    of each pair with several tasks; `doubled_annotations` gives (pair, person, count) for a person with several annotations on a
     pair; `missing_tasks` are pairs whose task is gone, `unknown_pairs` pairs of tasks that are not known here, `foreign_tasks`
     tasks whose texts do not fit their ext_id, `unpredicted` pairs without a prediction of the detector that the project shows.
     `contested` is settled, and does not count as a difference.
     """
 
     project: str
-    words: tuple[JudgmentDrift, ...] = ()
+    judgments: tuple[JudgmentDrift, ...] = ()
     unnoted: int = 0
     doubled_tasks: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    doubled_words: tuple[tuple[str, str, int], ...] = ()
+    doubled_annotations: tuple[tuple[str, str, int], ...] = ()
     missing_tasks: tuple[str, ...] = ()
     unknown_pairs: tuple[str, ...] = ()
     foreign_tasks: tuple[int, ...] = ()
@@ -119,23 +119,23 @@ class Drift:
 
     def counts(self) -> dict[str, int]:
         """Return the number of differences of each kind."""
-        sides = [word.side for word in self.words]
+        sides = [judgment.side for judgment in self.judgments]
         return {
-            "words only here": sides.count("only here"),
-            "words only there": sides.count("only there"),
-            "words differing": sides.count("differing"),
-            "words not noted as exchanged": self.unnoted,
+            "judgments only here": sides.count("only here"),
+            "judgments only there": sides.count("only there"),
+            "judgments differing": sides.count("differing"),
+            "judgments not noted as exchanged": self.unnoted,
             "pairs with several tasks": len(self.doubled_tasks),
-            "people with several annotations on a pair": len(self.doubled_words),
+            "people with several annotations on a pair": len(self.doubled_annotations),
             "tasks gone": len(self.missing_tasks),
             "tasks of pairs not known here": len(self.unknown_pairs),
-            "tasks with texts that are not ours": len(self.foreign_tasks),
+            "tasks with texts that are not Berdseye's": len(self.foreign_tasks),
             "predictions missing": len(self.unpredicted),
             "annotations that cannot be read": len(self.unreadable),
         }
 
     def __str__(self) -> str:
-        differences = ", ".join(f"{count} {shown_kind(name)}" for name, count in self.counts().items() if count)
+        differences = ", ".join(f"{count} {name}" for name, count in self.counts().items() if count)
         settled = (
             f" {len(self.contested)} judged differently on both sides: both judgments are kept, the later one counts."
         )
@@ -144,11 +144,6 @@ class Drift:
     def as_json(self) -> dict[str, Any]:
         """Return the counts and all fields, as plain lists and dicts."""
         return {"counts": self.counts(), **asdict(self)}
-
-
-def shown_kind(name: str) -> str:
-    """Return a key of `Drift.counts` in the terms of messages, which say judgments and name Berdseye."""
-    return name.replace("words", "judgments").replace("that are not ours", "that are not Berdseye's")
 
 
 def contested_judgments(judgments: Judgments, pairs: list[str] | None = None) -> tuple[Contested, ...]:
@@ -221,15 +216,15 @@ def find_drift(judgments: Judgments, connection: Connection, project: Project) -
             here = {Place(*row) for row in database.execute(judged_here)}
             keys = list(dict.fromkeys((*(place.pair for place in here), *by_key, *had_task)))
             all_local = read_local(database, keys)
-            local = {place: ours for place, ours in all_local.items() if ours.word is None or place in here}
+            local = {place: ours for place, ours in all_local.items() if ours.judgment is None or place in here}
             base, sent = read_agreed(database, project.key, keys), read_sent(database, project.key, keys)
             known = read_pairs(database, list(by_key))
         names = {person.id: person.name for person in judgments.annotators()}
-        words, unnoted = _compare(remote, local, base, sent, by_key, names)
+        differing, unnoted = _compare(remote, local, base, sent, by_key, names)
         unknown = {key: pair_of(tasks[0].data) for key, tasks in by_key.items() if key not in known}
         return Drift(
             project.title,
-            words,
+            differing,
             unnoted,
             {key: tuple(task.id for task in tasks) for key, tasks in by_key.items() if len(tasks) > 1},
             remote.doubled,
@@ -281,41 +276,46 @@ def _compare(
     for (pair, author), annotation in there.newest.items():
         if author.annotator is not None:
             theirs[Place(pair, author.annotator)] = annotation
-        elif annotation.word is not None:
+        elif annotation.judgment is not None:
             differences.append(
                 JudgmentDrift(
-                    pair, author.name, "only there", SideState(), _state(annotation.word, annotation.at), _NEW_PERSON
+                    pair,
+                    author.name,
+                    "only there",
+                    SideState(),
+                    _state(annotation.judgment, annotation.at),
+                    _NEW_PERSON,
                 )
             )
     for place in dict.fromkeys((*theirs, *local, *base)):
         annotation_there, ours = theirs.get(place), local.get(place)
         if annotation_there is not None and annotation_there.problem:
             continue
-        word, remote = ours.word if ours else None, annotation_there.word if annotation_there else None
+        judgment, remote = ours.judgment if ours else None, annotation_there.judgment if annotation_there else None
         agreed = remote if place in sent and sent[place] == remote else base.get(place)
         at = annotation_there.at if annotation_there else None
-        decided = step(agreed, word, remote, ours_at=ours.at if ours else "", theirs_at=at)
+        decided = step(agreed, judgment, remote, ours_at=ours.at if ours else "", theirs_at=at)
         if decided is Step.AGREED:
             unnoted += 1
-        if word == remote:
+        if judgment == remote:
             continue
-        side: Side = "only here" if remote is None else "only there" if word is None else "differing"
+        side: Side = "only here" if remote is None else "only there" if judgment is None else "differing"
         task_is_gone = place.pair not in by_key and agreed is not None
         differences.append(
             JudgmentDrift(
                 place.pair,
                 names.get(place.annotator, f"annotator {place.annotator}"),
                 side,
-                _state(word, ours.at if ours else ""),
+                _state(judgment, ours.at if ours else ""),
                 _state(remote, at or ""),
-                _TASK_GONE if task_is_gone else _CURES[decided],
+                _TASK_GONE if task_is_gone else _REMEDIES[decided],
             )
         )
     return tuple(differences), unnoted
 
 
-def _state(word: RecordedVerdict | None, at: str) -> SideState:
-    return SideState(at=at) if word is None else SideState(word.verdict, word.comment, at)
+def _state(judgment: RecordedVerdict | None, at: str) -> SideState:
+    return SideState(at=at) if judgment is None else SideState(judgment.verdict, judgment.comment, at)
 
 
 def _unpredicted(by_key: Mapping[str, list[RemoteTask]], version: str) -> tuple[str, ...]:
@@ -351,35 +351,37 @@ def _findings(drift: Drift, connection: Connection, project: Project, batch: Bat
 
     findings: list[Finding] = []
 
-    def found(text: str, cure: str, fix: Fix | None = exchange) -> None:
-        findings.append(Finding("Label Studio", f"{drift.project}: {text}", cure, fix))
+    def report(text: str, remedy: str, fix: Fix | None = exchange) -> None:
+        findings.append(Finding("Label Studio", f"{drift.project}: {text}", remedy, fix))
 
-    words = {name: count for name, count in drift.counts().items() if name.startswith("words") and count}
-    if words:
-        text = ", ".join(f"{count} {shown_kind(name)}" for name, count in words.items())
-        found(f"{text}.", "exchanges them; if both sides changed, both judgments are kept and the later one counts.")
+    differing = [f"{n} {kind}" for kind, n in drift.counts().items() if kind.startswith("judgments") and n]
+    if differing:
+        report(
+            f"{', '.join(differing)}.",
+            "exchanges them; if both sides changed, both judgments are kept and the later one counts.",
+        )
     if pairs := list(drift.doubled_tasks):
         text = f"{len(pairs)} pairs have several tasks: {first_few(pairs)}."
-        found(text, "moves people's last judgments to the first task, and deletes the other tasks.")
+        report(text, "moves people's last judgments to the first task, and deletes the other tasks.")
     if pairs := list(drift.missing_tasks):
         text = f"{len(pairs)} tasks were deleted in Label Studio: pairs {first_few(pairs)}."
-        found(text, "creates them again, with the judgments here.")
+        report(text, "creates them again, with the judgments here.")
     if pairs := list(drift.unknown_pairs):
-        found(f"{len(pairs)} tasks have pairs that are not known here: {first_few(pairs)}.", "adds the pairs.")
+        report(f"{len(pairs)} tasks have pairs that are not known here: {first_few(pairs)}.", "adds the pairs.")
     if drift.unpredicted:
         text = f"{len(drift.unpredicted)} pairs have no prediction of the detector that the project shows."
         if batch is not None:
-            found(text, "pushes the predictions of the batch.")
+            report(text, "pushes the predictions of the batch.")
         else:
-            found(text, "push the runs again: `berdseye judgments push --run NAME`.", None)
+            report(text, "push the runs again: `berdseye judgments push --run NAME`.", None)
     if drift.foreign_tasks:
         tasks = first_few([str(task) for task in drift.foreign_tasks])
-        found(f"tasks whose texts are not those of Berdseye: {tasks}.", "delete them there, or keep them.", None)
-    if drift.doubled_words:
-        authors = first_few([f"{person} on pair {pair}" for pair, person, _ in drift.doubled_words])
-        found(f"several annotations by {authors}.", "the newest one counts; delete the others there.", None)
+        report(f"tasks whose texts are not those of Berdseye: {tasks}.", "delete them there, or keep them.", None)
+    if drift.doubled_annotations:
+        authors = first_few([f"{person} on pair {pair}" for pair, person, _ in drift.doubled_annotations])
+        report(f"several annotations by {authors}.", "the newest one counts; delete the others there.", None)
     for problem in drift.unreadable:
-        found(problem, "judge this task again in Label Studio.", None)
+        report(problem, "judge this task again in Label Studio.", None)
     return findings
 
 

@@ -49,7 +49,7 @@ class Place(NamedTuple):
 class Local:
     """The state of a place here: the judgment (None: none in force), the time of the last event, and the present event."""
 
-    word: RecordedVerdict | None
+    judgment: RecordedVerdict | None
     at: str
     source: str
     uid: str
@@ -59,7 +59,7 @@ class Local:
 class Agreed(NamedTuple):
     """The state of a place on both sides after an exchange: the judgment, and the id of its annotation."""
 
-    word: RecordedVerdict | None
+    judgment: RecordedVerdict | None
     annotation: int | None
 
 
@@ -87,16 +87,16 @@ def read_local(connection: Connection, keys: Sequence[str]) -> dict[Place, Local
         for last in connection.execute(select(events).where(events.c.id.in_(newest))):
             place = Place(last.pair, last.annotator_id)
             event = standing.get(place)
-            word = None
+            judgment = None
             if event is not None and event["kind"] in ("judge", "prefer"):
-                word = RecordedVerdict(cast(Verdict | Preference, event["verdict"]), event["comment"].strip())
-            local[place] = Local(word, last.at, last.source, event["uid"] if event else last.uid, event)
+                judgment = RecordedVerdict(cast(Verdict | Preference, event["verdict"]), event["comment"].strip())
+            local[place] = Local(judgment, last.at, last.source, event["uid"] if event else last.uid, event)
     return local
 
 
 def read_agreed(connection: Connection, project: str, keys: Sequence[str]) -> dict[Place, RecordedVerdict | None]:
     """Return the judgments of these pairs that both sides agreed on last."""
-    return {place: word for place, (word, _) in _read_judgments(connection, project, keys).items()}
+    return {place: judgment for place, (judgment, _) in _read_judgments(connection, project, keys).items()}
 
 
 def read_authors(connection: Connection, project: str, keys: Sequence[str]) -> dict[tuple[str, int], int]:
@@ -109,16 +109,18 @@ def read_sent(connection: Connection, project: str, keys: Sequence[str]) -> dict
     """Return the judgments pushed recently without a confirmation: they may have arrived, or may still arrive."""
     oldest = int(time.time()) - ARRIVES_WITHIN
     rows = _read_judgments(connection, _sent(project), keys)
-    return {place: word for place, (word, moment) in rows.items() if (moment or 0) >= oldest}
+    return {place: judgment for place, (judgment, moment) in rows.items() if (moment or 0) >= oldest}
 
 
-def write_sent(connection: Connection, project: str, words: Mapping[Place, RecordedVerdict | None]) -> None:
+def write_sent(connection: Connection, project: str, judgments: Mapping[Place, RecordedVerdict | None]) -> None:
     """Store, before a push, the judgments about to be sent: a crash may happen between their arrival and the confirmation.
 
     Otherwise a judgment of Berdseye found in Label Studio would look like a change that someone made there.
     """
     moment = int(time.time())
-    _write_judgments(connection, _sent(project), {place: Agreed(word, moment) for place, word in words.items()})
+    _write_judgments(
+        connection, _sent(project), {place: Agreed(judgment, moment) for place, judgment in judgments.items()}
+    )
 
 
 def _sent(project: str) -> str:
@@ -129,13 +131,13 @@ def _read_judgments(
     connection: Connection, project: str, keys: Sequence[str]
 ) -> dict[Place, tuple[RecordedVerdict | None, int | None]]:
     table = sync_annotations
-    words: dict[Place, tuple[RecordedVerdict | None, int | None]] = {}
+    judgments: dict[Place, tuple[RecordedVerdict | None, int | None]] = {}
     for chunk in batched_rows(list(keys)):
         query = select(table).where(table.c.project == project, table.c.pair.in_(chunk))
         for row in connection.execute(query):
-            word = None if row.verdict is None else RecordedVerdict(row.verdict, row.comment)
-            words[Place(row.pair, row.annotator_id)] = (word, row.annotation)
-    return words
+            judgment = None if row.verdict is None else RecordedVerdict(row.verdict, row.comment)
+            judgments[Place(row.pair, row.annotator_id)] = (judgment, row.annotation)
+    return judgments
 
 
 def append_events(connection: Connection, rows: Iterable[dict[str, Any]]) -> None:
@@ -161,7 +163,7 @@ def _write_judgments(connection: Connection, project: str, agreed: Mapping[Place
     rows = [
         {
             "project": project, "pair": place.pair, "annotator_id": place.annotator, "annotation": a.annotation,
-            "verdict": a.word.verdict if a.word else None, "comment": a.word.comment if a.word else "",
+            "verdict": a.judgment.verdict if a.judgment else None, "comment": a.judgment.comment if a.judgment else "",
         }
         for place, a in agreed.items()
     ]  # fmt: skip

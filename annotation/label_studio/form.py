@@ -121,14 +121,14 @@ def pair_of(data: Mapping[str, Any]) -> PairRecord | None:
     return PairRecord(**{**fields, "title": "" if fields["title"] == _UNTITLED else fields["title"]})
 
 
-def result_of(word: RecordedVerdict, data: Mapping[str, Any] = _NO_DATA) -> list[dict[str, Any]]:
+def result_of(judgment: RecordedVerdict, data: Mapping[str, Any] = _NO_DATA) -> list[dict[str, Any]]:
     """Return the `result` of an annotation of the task with this `data`: the verdict, or agreement with the shown decision."""
-    choice: str = word.verdict
+    choice: str = judgment.verdict
     if (decision := data.get("decision")) in _OPPOSITE and choice in _OPPOSITE:
         choice = "agree" if choice == decision else "disagree"
     regions = [_region("verdict", "choices", {"choices": [choice]})]
-    if word.comment:
-        regions.append(_region("comment", "textarea", {"text": [word.comment]}))
+    if judgment.comment:
+        regions.append(_region("comment", "textarea", {"text": [judgment.comment]}))
     return regions
 
 

@@ -145,7 +145,7 @@ def read_pair(task: RawTask, rule: Rule) -> PairRecord:
     )  # fmt: skip
 
 
-def read_word(annotation: Mapping[str, Any], task: RawTask, rule: Rule) -> RecordedVerdict | None:
+def judgment_of(annotation: Mapping[str, Any], task: RawTask, rule: Rule) -> RecordedVerdict | None:
     """Return the judgment of an annotation; None if it was skipped. Raises `BadInputError` if it has no known verdict."""
     if annotation.get("was_cancelled"):
         return None
@@ -203,7 +203,7 @@ class Imported:
 class _Reading:
     """The annotations read: the newest one by place, with the uid of its event and the batch of its task."""
 
-    said: dict[Place, PersonAnnotations] = field(default_factory=dict)
+    annotations: dict[Place, PersonAnnotations] = field(default_factory=dict)
     uids: dict[Place, str] = field(default_factory=dict)
     batches: dict[Place, int | None] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -280,14 +280,14 @@ def _import(judgments: Judgments, tasks: Sequence[RawTask], rule: Rule, author: 
     with judgments.reading() as connection:
         queries = by_keys(select(events.c.uid), events.c.uid, list(reading.uids.values()))
         known = {uid for query in queries for uid in connection.execute(query).scalars()}
-    fresh = [place for place in reading.said if reading.uids[place] not in known]
+    fresh = [place for place in reading.annotations if reading.uids[place] not in known]
     counts: Counter[str] = Counter()
     for batch in dict.fromkeys(reading.batches.values()):
         for places in batched_rows([place for place in fresh if reading.batches[place] == batch]):
             counts += _write(judgments, reading, Purpose("import", batch), places)
     new = sum(counts.values())
     return Imported(
-        len(tasks), new, len(reading.said) - new, reading.skipped, counts["conflicts"], tuple(reading.problems)
+        len(tasks), new, len(reading.annotations) - new, reading.skipped, counts["conflicts"], tuple(reading.problems)
     )
 
 
@@ -299,7 +299,7 @@ def _write(judgments: Judgments, reading: _Reading, purpose: Purpose, places: Se
             ours = local.get(place)
             # An earlier import's judgment counts as agreed: the annotation was changed in Label Studio since.
             imported = ours is not None and ours.source == "import"
-            receiving.take(place, ours.word if ours is not None and imported else None, reading.said[place])
+            receiving.take(place, ours.judgment if ours is not None and imported else None, reading.annotations[place])
         append_events(connection, receiving.rows)
     return receiving.counts
 
@@ -320,8 +320,8 @@ def _read(judgments: Judgments, tasks: Sequence[RawTask], rule: Rule, author: Au
         batch = of_batch.get((str(data.get("batch")), record.key))
         for annotation in task.get("annotations") or ():
             try:
-                word = read_word(annotation, task, rule)
-                if word is None:
+                judgment = judgment_of(annotation, task, rule)
+                if judgment is None:
                     reading.skipped += 1
                     continue
                 moment = moment_of(annotation["updated_at"])
@@ -331,15 +331,15 @@ def _read(judgments: Judgments, tasks: Sequence[RawTask], rule: Rule, author: Au
                 reading.problems.append(f"{name}, annotation {_id(annotation)}: {reason}.")
                 continue
             place = Place(record.key, person.id)
-            if place in reading.said and reading.said[place].newest.at >= moment:
+            if place in reading.annotations and reading.annotations[place].newest.at >= moment:
                 reading.skipped += 1
                 continue
-            reading.skipped += place in reading.said
-            remote = RemoteAnnotation(0, None, moment, word, "", seconds_of(annotation.get("lead_time")))
+            reading.skipped += place in reading.annotations
+            remote = RemoteAnnotation(0, None, moment, judgment, "", seconds_of(annotation.get("lead_time")))
             shown = bool(annotation.get("parent_prediction") or task.get("total_predictions"))
             name_there = annotation.get("unique_id") or f"{record.key} {_id(annotation)}"
-            reading.said[place] = PersonAnnotations((remote,), shown or "decision" in data)
-            reading.uids[place] = event_uid("import", name_there, person.id, moment, *word)
+            reading.annotations[place] = PersonAnnotations((remote,), shown or "decision" in data)
+            reading.uids[place] = event_uid("import", name_there, person.id, moment, *judgment)
             reading.batches[place] = batch
     judgments.add_pairs(records.values())
     return reading

@@ -43,7 +43,14 @@ from berdseye.annotation.label_studio.project import (
     reload_project,
     write_received,
 )
-from berdseye.annotation.label_studio.tasks import PersonAnnotations, RemoteTask, all_tasks, changed_keys, look_up, said
+from berdseye.annotation.label_studio.tasks import (
+    PersonAnnotations,
+    RemoteTask,
+    all_tasks,
+    annotations_by_person,
+    changed_keys,
+    look_up,
+)
 from berdseye.data.errors import BadInputError
 
 # A change is dated before it is stored, and an import of thousands of tasks stores for seconds.
@@ -102,13 +109,13 @@ class PullTransaction:
 
     def agree(self, place: Place, theirs: PersonAnnotations | None) -> None:
         """Note that both sides agree on the judgment in Label Studio."""
-        word = theirs.word if theirs else None
-        self.agreed[place] = Agreed(word, theirs.newest.id if theirs and word else None)
+        judgment = theirs.judgment if theirs else None
+        self.agreed[place] = Agreed(judgment, theirs.newest.id if theirs and judgment else None)
 
     def take(self, place: Place, base: RecordedVerdict | None, theirs: PersonAnnotations | None) -> None:
         """Take a judgment from Label Studio into the log, by the three-way rule of `step`."""
-        ours, word = self._local.get(place, _NO_LOCAL_STATE), theirs.word if theirs else None
-        decided = step(base, ours.word, word, ours_at=ours.at, theirs_at=theirs.newest.at if theirs else None)
+        ours, judgment = self._local.get(place, _NO_LOCAL_STATE), theirs.judgment if theirs else None
+        decided = step(base, ours.judgment, judgment, ours_at=ours.at, theirs_at=theirs.newest.at if theirs else None)
         if decided in (Step.NOTHING, Step.SEND):
             return
         self.agree(place, theirs)
@@ -116,7 +123,7 @@ class PullTransaction:
             return
         self.rows.append(self._their_event(place, ours, theirs))
         if decided is Step.RECEIVE:
-            kind = "pulled_withdrawn" if word is None else "pulled_new" if base is None else "pulled_changed"
+            kind = "pulled_withdrawn" if judgment is None else "pulled_new" if base is None else "pulled_changed"
             self.counts[kind] += 1
             return
         self.counts["conflicts"] += 1
@@ -125,8 +132,8 @@ class PullTransaction:
             self.rows.append(self._our_event_again(place, ours, theirs))
 
     def _their_event(self, place: Place, ours: Local, theirs: PersonAnnotations | None) -> dict[str, Any]:
-        project, word = self._purpose.project, theirs.word if theirs else None
-        if theirs is None or word is None:
+        project, judgment = self._purpose.project, theirs.judgment if theirs else None
+        if theirs is None or judgment is None:
             # A deleted annotation has neither id nor time left; the uid is made from the judgment that it withdraws.
             uid = event_uid(project, "withdraw", place.pair, place.annotator, ours.uid)
             return self._event(place, uid=uid, at=datetime.now(UTC).isoformat(timespec="microseconds"), kind="withdraw")
@@ -135,9 +142,9 @@ class PullTransaction:
             place,
             uid=self._uids.get(place) or event_uid(project, "judge", newest.id, newest.at),
             at=newest.at,
-            kind="prefer" if word.verdict in PREFERENCES else "judge",
-            verdict=word.verdict,
-            comment=word.comment,
+            kind="prefer" if judgment.verdict in PREFERENCES else "judge",
+            verdict=judgment.verdict,
+            comment=judgment.comment,
             seconds=newest.seconds,
             shown=theirs.shown or self._purpose.task == "verify",
             guidelines=self._guidelines,
@@ -244,8 +251,8 @@ def _pull_chunk(
     people.recall(purpose.project, list(by_key))
     for key, tasks in by_key.items():
         # New annotators are created now: a second transaction could not begin inside the one below.
-        by_person, unreadable = said(tasks, people)
-        remote.update((Place(key, person), words) for person, words in by_person.items())
+        by_person, unreadable = annotations_by_person(tasks, people)
+        remote.update((Place(key, person), annotations) for person, annotations in by_person.items())
         problems += unreadable
     # One transaction decides and writes, so that a judgment made meanwhile is seen, and a crash leaves all or nothing.
     with writing(judgments.engine) as connection:
@@ -256,13 +263,13 @@ def _pull_chunk(
             theirs = remote.get(place)
             if theirs is not None and theirs.newest.problem:
                 continue
-            word = theirs.word if theirs else None
-            if word is not None and word.verdict not in verdicts_of(purpose.task):
-                problems.append(f"Pair {place.pair}: '{word.verdict}' is not a verdict of this project's task.")
+            judgment = theirs.judgment if theirs else None
+            if judgment is not None and judgment.verdict not in verdicts_of(purpose.task):
+                problems.append(f"Pair {place.pair}: '{judgment.verdict}' is not a verdict of this project's task.")
                 continue
-            if place in sent and sent[place] == word:
+            if place in sent and sent[place] == judgment:
                 # An earlier push, which arrived without a confirmation: agreed, whatever the judgment here is by now.
-                base[place] = word
+                base[place] = judgment
                 receiving.agree(place, theirs)
             receiving.take(place, base.get(place), theirs)
         append_events(connection, receiving.rows)
@@ -282,7 +289,7 @@ def _edited(
     warnings: list[str] = []
     for place, theirs in remote.items():
         editor = theirs.newest.editor
-        changed = base.get(place) is not None and base[place] != theirs.word and place in receiving.agreed
+        changed = base.get(place) is not None and base[place] != theirs.judgment and place in receiving.agreed
         if changed and editor not in (None, theirs.newest.user):
             warnings.append(
                 f"Pair {place.pair}: {people.called(editor) or 'somebody else'} changed the judgment of "

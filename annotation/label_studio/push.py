@@ -38,12 +38,12 @@ from berdseye.annotation.label_studio.tasks import (
     PersonAnnotations,
     RemoteAnnotation,
     RemoteTask,
+    annotations_by_person,
     create_annotation,
     create_tasks,
     keep_one,
     last_change,
     look_up,
-    said,
 )
 from berdseye.data.errors import BadInputError
 
@@ -121,7 +121,7 @@ class _Push:
             local = {
                 place: ours
                 for place, ours in read_local(connection, list(records)).items()
-                if ours.word is None or ours.word.verdict in verdicts_of(self._purpose.task)
+                if ours.judgment is None or ours.judgment.verdict in verdicts_of(self._purpose.task)
             }
             base = read_agreed(connection, self._project.key, list(records))
             sent = read_sent(connection, self._project.key, list(records))
@@ -148,18 +148,18 @@ class _Push:
             return ExchangeReport()
         keys = {record.key for record in records}
         own = {
-            place: ours.word
+            place: ours.judgment
             for place, ours in local.items()
-            if ours.word and place.pair in keys and self._belongs(place)
+            if ours.judgment and place.pair in keys and self._belongs(place)
         }
-        words: dict[str, dict[int, RecordedVerdict]] = defaultdict(dict)
-        for place, word in own.items():
-            words[place.pair][place.annotator] = word
+        judgments: dict[str, dict[int, RecordedVerdict]] = defaultdict(dict)
+        for place, judgment in own.items():
+            judgments[place.pair][place.annotator] = judgment
         new = [
             NewTask(
                 record.key,
                 {**task_data(record), **self._more.get(record.key, {})},
-                words[record.key],
+                judgments[record.key],
                 self._predictions(record.key),
             )
             for record in records
@@ -169,14 +169,14 @@ class _Push:
         # A judgment that was agreed on a task that is gone, and was withdrawn here since, is settled too.
         agreed = {place: Agreed(None, None) for place in base if place.pair in created}
         for task in new:
-            annotations_by_person, _ = said([created[task.key]], self._people)
-            for person, word in task.words.items():
-                agreed[Place(task.key, person)] = Agreed(word, annotations_by_person[person].newest.id)
+            by_person, _ = annotations_by_person([created[task.key]], self._people)
+            for person, judgment in task.judgments.items():
+                agreed[Place(task.key, person)] = Agreed(judgment, by_person[person].newest.id)
         self._remember(agreed, created)
         return ExchangeReport(
             tasks_created=len(new),
             predictions=sum(len(task.predictions) for task in new),
-            annotations_created=sum(len(task.words) for task in new),
+            annotations_created=sum(len(task.judgments) for task in new),
         )
 
     def _predictions(self, key: str) -> tuple[dict[str, Any], ...]:
@@ -207,22 +207,22 @@ class _Push:
         sent: Mapping[Place, RecordedVerdict | None],
     ) -> ExchangeReport:
         """Push the judgments of one pair to its task."""
-        words, problems = said([task], self._people) if task.annotations else ({}, [])
+        by_person, problems = annotations_by_person([task], self._people) if task.annotations else ({}, [])
         report = ExchangeReport(problems=tuple(problems))
         for place in places:
-            theirs = words.get(place.annotator)
+            theirs = by_person.get(place.annotator)
             if theirs is not None and theirs.newest.problem:
                 continue
-            ours, remote = local.get(place), theirs.word if theirs else None
-            word, moment = (ours.word, ours.at) if ours else (None, "")
+            ours, remote = local.get(place), theirs.judgment if theirs else None
+            judgment, moment = (ours.judgment, ours.at) if ours else (None, "")
             agreed = base.get(place)
             if place in sent and sent[place] == remote:
                 # An earlier push, which arrived without a confirmation: agreed, whatever the judgment here is by now.
                 agreed = remote
                 self._remember({place: Agreed(remote, theirs.newest.id if theirs and remote else None)}, {})
-            decided = step(agreed, word, remote, ours_at=moment, theirs_at=theirs.newest.at if theirs else None)
+            decided = step(agreed, judgment, remote, ours_at=moment, theirs_at=theirs.newest.at if theirs else None)
             if decided is Step.AGREED:
-                self._remember({place: Agreed(word, theirs.newest.id if theirs and word else None)}, {})
+                self._remember({place: Agreed(judgment, theirs.newest.id if theirs and judgment else None)}, {})
             elif decided is Step.SEND and ours is not None and (theirs is not None or self._belongs(place)):
                 report += self._send(task, place, ours, theirs)
             elif decided in (Step.OURS_IS_LATER, Step.THEIRS_IS_LATER):
@@ -230,43 +230,45 @@ class _Push:
         return report
 
     def _send(self, task: RemoteTask, place: Place, ours: Local, theirs: PersonAnnotations | None) -> ExchangeReport:
-        self._announce({place: ours.word})
+        self._announce({place: ours.judgment})
         try:
-            if ours.word is None:
+            if ours.judgment is None:
                 number, done = self._delete(theirs), ExchangeReport(annotations_deleted=1)
             elif theirs is None:
-                number, done = self._create(task, place, ours.word, ours.uid), ExchangeReport(annotations_created=1)
+                number, done = self._create(task, place, ours.judgment, ours.uid), ExchangeReport(annotations_created=1)
             else:
-                number, done = self._update(task, theirs, ours.word), ExchangeReport(annotations_updated=1)
+                number, done = self._update(task, theirs, ours.judgment), ExchangeReport(annotations_updated=1)
         except ApiError as error:
             if error.status_code != _NOT_FOUND:
                 raise
             number = None
         if number is None:
             return ExchangeReport(problems=(_BOTH_CHANGED,))
-        self._remember({place: Agreed(ours.word, number if ours.word else None)}, {})
+        self._remember({place: Agreed(ours.judgment, number if ours.judgment else None)}, {})
         return done
 
-    def _create(self, task: RemoteTask, place: Place, word: RecordedVerdict, uid: str) -> int | None:
+    def _create(self, task: RemoteTask, place: Place, judgment: RecordedVerdict, uid: str) -> int | None:
         unique = annotation_uid(self._project.key, uid, task.id)
-        number = create_annotation(self._connection, task, word, self._people.user(place.annotator), unique)
+        number = create_annotation(self._connection, task, judgment, self._people.user(place.annotator), unique)
         if number is not None:
             return number
         # It exists already: another exchange, on another machine, was faster.
         now = look_up(self._connection, self._project.id, [task.key]).get(task.key, [])
-        there = said(now, self._people)[0].get(place.annotator)
-        return there.newest.id if there is not None and there.word == word else None
+        there = annotations_by_person(now, self._people)[0].get(place.annotator)
+        return there.newest.id if there is not None and there.judgment == judgment else None
 
-    def _update(self, task: RemoteTask, theirs: PersonAnnotations, word: RecordedVerdict) -> int | None:
+    def _update(self, task: RemoteTask, theirs: PersonAnnotations, judgment: RecordedVerdict) -> int | None:
         newest = theirs.newest
         if not self._unchanged(newest):
             return None
-        self._connection.client.annotations.update(id=newest.id, result=result_of(word, task.data), was_cancelled=False)
+        self._connection.client.annotations.update(
+            id=newest.id, result=result_of(judgment, task.data), was_cancelled=False
+        )
         return newest.id
 
     def _delete(self, theirs: PersonAnnotations | None) -> int | None:
         # Older annotations of this person are deleted too: otherwise the previous one would count again.
-        annotations = [a for a in theirs.annotations if a.word is not None] if theirs else []
+        annotations = [a for a in theirs.annotations if a.judgment is not None] if theirs else []
         if not all(self._unchanged(annotation) for annotation in annotations):
             return None
         for annotation in annotations:
@@ -281,9 +283,9 @@ class _Push:
         """Return whether a judgment that is not in the project yet belongs there: others may not see it."""
         return self._purpose.person in (None, place.annotator)
 
-    def _announce(self, words: Mapping[Place, RecordedVerdict | None]) -> None:
+    def _announce(self, judgments: Mapping[Place, RecordedVerdict | None]) -> None:
         with writing(self._judgments.engine) as connection:
-            write_sent(connection, self._project.key, words)
+            write_sent(connection, self._project.key, judgments)
 
     def _remember(self, agreed: Mapping[Place, Agreed], tasks: Mapping[str, RemoteTask]) -> None:
         with writing(self._judgments.engine) as connection:

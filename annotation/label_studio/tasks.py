@@ -40,7 +40,7 @@ class RemoteAnnotation:
     id: int
     user: int | None
     at: str
-    word: RecordedVerdict | None
+    judgment: RecordedVerdict | None
     problem: str = ""
     seconds: float | None = None
     editor: int | None = None
@@ -73,8 +73,8 @@ class PersonAnnotations:
         return self.annotations[-1]
 
     @property
-    def word(self) -> RecordedVerdict | None:
-        return self.newest.word
+    def judgment(self) -> RecordedVerdict | None:
+        return self.newest.judgment
 
 
 def all_tasks(connection: Connection, project: int, *, versions: bool = False) -> list[RemoteTask]:
@@ -126,7 +126,9 @@ def last_change(connection: Connection, annotation: int) -> str:
     return moment_of(connection.client.annotations.get(id=annotation).updated_at)
 
 
-def said(tasks: Iterable[RemoteTask], people: People) -> tuple[dict[int, PersonAnnotations], list[str]]:
+def annotations_by_person(
+    tasks: Iterable[RemoteTask], people: People
+) -> tuple[dict[int, PersonAnnotations], list[str]]:
     """Return each annotator's annotations in the tasks of one pair, by annotator id, and the problems of reading them.
 
     An annotator with a problem is included: an unreadable annotation is not a withdrawal and must not be overwritten. Call
@@ -191,15 +193,15 @@ def _task(item: Any) -> RemoteTask | None:
 
 
 def _annotation(raw: Mapping[str, Any], data: Mapping[str, Any]) -> RemoteAnnotation:
-    word, problem = None, ""
+    judgment, problem = None, ""
     if not raw.get("was_cancelled"):
         try:
-            word = read_judgment(raw["result"], data)
+            judgment = read_judgment(raw["result"], data)
         except BadInputError as error:
             problem = f"{error}"
     user, editor = (who.get("id") if isinstance(who, dict) else who for who in map(raw.get, _USERS))
     at, seconds = moment_of(raw["updated_at"]), seconds_of(raw.get("lead_time"))
-    return RemoteAnnotation(int(raw["id"]), user, at, word, problem, seconds, editor)
+    return RemoteAnnotation(int(raw["id"]), user, at, judgment, problem, seconds, editor)
 
 
 def moment_of(value: str | datetime) -> str:
@@ -219,7 +221,7 @@ class NewTask:
 
     key: str
     data: Mapping[str, Any]
-    words: Mapping[int, RecordedVerdict]
+    judgments: Mapping[int, RecordedVerdict]
     predictions: tuple[Mapping[str, Any], ...]
 
 
@@ -252,7 +254,7 @@ def create_tasks(
                 broken += copies
                 continue
             rest = [copy for copy in copies if copy not in complete]
-            created[task.key] = keep_one(connection, project, [*complete, *rest], people, stand=task.words)
+            created[task.key] = keep_one(connection, project, [*complete, *rest], people, stand=task.judgments)
         delete_tasks(connection, project, broken)
         remaining = incomplete
         if not remaining:
@@ -280,21 +282,23 @@ def keep_one(
     first, *others = copies
     if not others:
         return first
-    everywhere, _ = said(copies, people)
+    everywhere, _ = annotations_by_person(copies, people)
     here = {annotation.id for annotation in first.annotations}
-    for person, words in everywhere.items():
+    for person, theirs in everywhere.items():
         if person in stand:
             continue
-        newest = words.newest
-        if newest.word is not None and newest.id not in here:
-            own = [annotation.id for annotation in words.annotations if annotation.id in here]
+        newest = theirs.newest
+        if newest.judgment is not None and newest.id not in here:
+            own = [annotation.id for annotation in theirs.annotations if annotation.id in here]
             if own:
                 connection.client.annotations.update(
-                    id=own[-1], result=result_of(newest.word, first.data), was_cancelled=False
+                    id=own[-1], result=result_of(newest.judgment, first.data), was_cancelled=False
                 )
                 continue
             unique = annotation_uid(str(project), f"moved {newest.id} {newest.at}", first.id)
-            create_annotation(connection, first, newest.word, people.listed(newest.user) or people.user(person), unique)
+            create_annotation(
+                connection, first, newest.judgment, people.listed(newest.user) or people.user(person), unique
+            )
     # An annotation that is unreadable, or whose author is unknown, cannot be moved: its task stays, for people to look at.
     unreadable = [
         task
@@ -306,12 +310,12 @@ def keep_one(
 
 
 def create_annotation(
-    connection: Connection, task: RemoteTask, word: RecordedVerdict, user: int, unique: str
+    connection: Connection, task: RemoteTask, judgment: RecordedVerdict, user: int, unique: str
 ) -> int | None:
     """Create an annotation in a user's name; returns its id, or None if this unique id exists already."""
     try:
         annotation = connection.client.annotations.create(
-            id=task.id, result=result_of(word, task.data), completed_by=user, unique_id=unique, ground_truth=False
+            id=task.id, result=result_of(judgment, task.data), completed_by=user, unique_id=unique, ground_truth=False
         )
     except ApiError as error:
         if error.status_code == _CONFLICT:
@@ -332,13 +336,15 @@ def delete_tasks(connection: Connection, project: int, tasks: Sequence[RemoteTas
 def _import(task: NewTask, people: People) -> dict[str, Any]:
     annotations = [
         # Nested annotations are ground truth unless the import says otherwise.
-        {"result": result_of(word, task.data), "completed_by": people.user(person), "ground_truth": False}
-        for person, word in task.words.items()
+        {"result": result_of(judgment, task.data), "completed_by": people.user(person), "ground_truth": False}
+        for person, judgment in task.judgments.items()
     ]
     return {"data": task.data, "annotations": annotations, "predictions": list(task.predictions)}
 
 
 def _is_complete(stored: RemoteTask, sent: NewTask, people: People) -> bool:
-    by_person, _ = said([stored], people)
-    words = all(person in by_person and by_person[person].word == word for person, word in sent.words.items())
-    return words and all(p["model_version"] in stored.versions for p in sent.predictions)
+    by_person, _ = annotations_by_person([stored], people)
+    has_judgments = all(
+        person in by_person and by_person[person].judgment == judgment for person, judgment in sent.judgments.items()
+    )
+    return has_judgments and all(p["model_version"] in stored.versions for p in sent.predictions)

@@ -49,10 +49,10 @@ class Fault:
 
     file: str
     what: str
-    cure: str
+    remedy: str
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.what} {self.cure}"
+        return f"{self.file}: {self.what} {self.remedy}"
 
 
 @dataclass
@@ -108,16 +108,16 @@ def compare_files(workspace: Workspace, *, record: bool = False, progress: Progr
     progress(result.bytes >> 20, "MB compared with their checksums", total)
     for path in _files(workspace.folder / store for store in STORES):
         if path not in known_paths:
-            cure = "Nothing reads it: delete the file, or move it elsewhere."
+            remedy = "Nothing reads it: delete the file, or move it elsewhere."
             result.unexpected.append(
-                Fault(_shown(workspace, path), "The file belongs to nothing that is stored.", cure)
+                Fault(_shown(workspace, path), "The file belongs to nothing that is stored.", remedy)
             )
     return result
 
 
 def _examine(workspace: Workspace, files: FileSet, record: bool, result: Comparison) -> None:
-    def fault(path: Path, what: str, cure: str) -> Fault:
-        return Fault(_shown(workspace, path), what, cure)
+    def fault(path: Path, what: str, remedy: str) -> Fault:
+        return Fault(_shown(workspace, path), what, remedy)
 
     damages = files.examine()
     if damages:

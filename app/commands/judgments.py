@@ -83,9 +83,10 @@ def drift(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
         print_json([one.as_json() for one in drift_by_project])
     for one in () if json else drift_by_project:
         note(str(one))
-        for word in one.words:
+        for judgment in one.judgments:
             note(
-                f"  {word.person}, pair {word.pair}: in the workspace {word.here}, in Label Studio {word.there}; {word.cure}"
+                f"  {judgment.person}, pair {judgment.pair}: in the workspace {judgment.here}, in Label Studio "
+                f"{judgment.there}; {judgment.remedy}"
             )
     if not drift_by_project:
         note("No Label Studio project contains judgments of this workspace yet.")

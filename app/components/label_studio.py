@@ -128,10 +128,10 @@ def drift_table(look: Callable[[], Sequence[Drift]]) -> None:
         st.info("No project of Label Studio holds judgments of this workspace yet.")
     for drift in drifts:
         (st.warning if drift else st.success)(escaped(str(drift)))
-        if drift.words:
+        if drift.judgments:
             rows = [
-                {"pair": w.pair, "person": w.person, "differs": w.side, **_columns(w.here, w.there), "next": w.cure}
-                for w in drift.words[:_ROWS]
+                {"pair": w.pair, "person": w.person, "differs": w.side, **_columns(w.here, w.there), "next": w.remedy}
+                for w in drift.judgments[:_ROWS]
             ]
             st.dataframe(pd.DataFrame(rows), hide_index=True)
         if drift.contested:

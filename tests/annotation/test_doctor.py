@@ -186,7 +186,7 @@ def test_a_word_recorded_twice_is_taken_back_once(ward: Ward) -> None:
     words = ward.words()
     names = "at, annotator_id, pair, kind, verdict, comment, source, batch"
     ward.sql(f"INSERT INTO events (uid, {names}) SELECT 'twice', {names} FROM events WHERE id = 1")
-    assert checks(ward) == ["doubled word"]
+    assert checks(ward) == ["doubled judgment"]
     mended(ward)
     assert ward.words() == words
 
@@ -201,8 +201,8 @@ def test_the_same_word_given_again_later_is_no_double(ward: Ward) -> None:
     ("statement", "check"),
     [
         ("UPDATE events SET batch = 9 WHERE id = 1", "unknown batch"),
-        ("UPDATE events SET verdict = 'perhaps' WHERE id = 1", "unreadable word"),
-        ("UPDATE events SET verdict = NULL WHERE id = 1", "unreadable word"),
+        ("UPDATE events SET verdict = 'perhaps' WHERE id = 1", "unreadable judgment"),
+        ("UPDATE events SET verdict = NULL WHERE id = 1", "unreadable judgment"),
         ("UPDATE events SET pair = 'gone' WHERE id = 1", "references"),
     ],
 )

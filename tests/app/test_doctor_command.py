@@ -51,8 +51,8 @@ def test_damaged_missing_and_unexpected_files_are_reported_with_what_to_do(store
         ("corpora/c/indexes/lexical(english)/postings.docs", "The file is damaged: its checksum has changed."),
         ("datasets/d.parquet", "The file is missing."),
     ]
-    assert "`berdseye index c --pipeline bm25 --rebuild`" in told["damaged"][0]["cure"]
-    assert "`berdseye dataset add d FILE --replace`" in told["damaged"][1]["cure"]
+    assert "`berdseye index c --pipeline bm25 --rebuild`" in told["damaged"][0]["remedy"]
+    assert "`berdseye dataset add d FILE --replace`" in told["damaged"][1]["remedy"]
     assert isinstance(told["unexpected"], list)
     assert [f["file"] for f in told["unexpected"]] == ["corpora/c/indexes/lexical(english)/more.bin", "runs/notes.txt"]
 

@@ -22,7 +22,7 @@ def drawn() -> None:
     )
     drift = Drift(
         "Project :red[x] <i>",
-        words=(JudgmentDrift("p1", "Ana", "differing", here, there, "the next receiving brings what is there"),),
+        judgments=(JudgmentDrift("p1", "Ana", "differing", here, there, "the next receiving brings what is there"),),
         unreadable=("Annotation 5 of task 6: no *verdict*",),
         contested=(Contested("p2", "Bo", here, there, "there"),),
     )

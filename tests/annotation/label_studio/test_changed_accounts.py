@@ -81,7 +81,7 @@ def test_a_task_whose_author_is_gone_is_not_merged_away(
     connection.client.projects.import_tasks(project.id, request=[twin])
     connection.client.users.delete(user)
     push(judgments, connection, project, keys)
-    held = [a.word for t in all_tasks(connection, project.id) if t.key == keys[0] for a in t.annotations]
+    held = [a.judgment for t in all_tasks(connection, project.id) if t.key == keys[0] for a in t.annotations]
     assert held == [SUPPORTS]
 
 

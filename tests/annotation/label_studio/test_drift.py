@@ -57,15 +57,15 @@ def test_words_that_differ_are_told_with_who_and_when(
 
     drift = find_drift(judgments, connection, project)
 
-    assert nothing(drift.counts()) == {"words only here": 2, "words only there": 1, "words differing": 3}
-    told = {(word.pair, word.person): word for word in drift.words}
+    assert nothing(drift.counts()) == {"judgments only here": 2, "judgments only there": 1, "judgments differing": 3}
+    told = {(one.pair, one.person): one for one in drift.judgments}
     assert told[keys[0], bo.name].here.comment == "here alone"
     changed = told[keys[1], ana.name]
     assert (changed.here.verdict, changed.there.verdict, changed.there.comment) == ("supports", *UNSURE)
     assert changed.here.at < changed.there.at
-    assert "the next pull" in changed.cure
-    assert "made in Label Studio, counts" in told[keys[2], ana.name].cure
-    assert "made here, counts" in told[keys[3], ana.name].cure
+    assert "the next pull" in changed.remedy
+    assert "made in Label Studio, counts" in told[keys[2], ana.name].remedy
+    assert "made here, counts" in told[keys[3], ana.name].remedy
     assert told[keys[4], ana.name].side == "only here"
     assert told[keys[5], "Nia Ro"].side == "only there"
     assert (judgments.version(), len(judgments.annotators())) == before
@@ -100,13 +100,13 @@ def test_what_is_wrong_there_is_found_and_mended(
         annotate(connection, task_of(connection, project, keys[4]), ana, SUPPORTS)
 
     assert nothing(find_drift(judgments, connection, project).counts()) == {
-        "words only here": 1,
-        "words differing": 1,
+        "judgments only here": 1,
+        "judgments differing": 1,
         "pairs with several tasks": 1,
         "people with several annotations on a pair": 2,
         "tasks gone": 1,
         "tasks of pairs not known here": 1,
-        "tasks with texts that are not ours": 1,
+        "tasks with texts that are not Berdseye's": 1,
         "predictions missing": 2,
         "annotations that cannot be read": 1,
     }
@@ -118,7 +118,7 @@ def test_what_is_wrong_there_is_found_and_mended(
     assert "theirs" not in told
     assert nothing(find_drift(judgments, connection, project).counts()) == {
         "people with several annotations on a pair": 1,
-        "tasks with texts that are not ours": 1,
+        "tasks with texts that are not Berdseye's": 1,
         "predictions missing": 3,
         "annotations that cannot be read": 1,
     }
@@ -137,7 +137,7 @@ def test_judgments_that_were_exchanged_unnoticed_are_noted(
         _user(connection, project, people[1]),
         RecordedVerdict("unsure", ""),
     )
-    assert nothing(find_drift(judgments, connection, project).counts()) == {"words not noted as exchanged": 1}
+    assert nothing(find_drift(judgments, connection, project).counts()) == {"judgments not noted as exchanged": 1}
     _, left = fix_all(judgments, lambda: examine_exchange(judgments, connection))
     assert left == []
     assert not find_drift(judgments, connection, project)

@@ -131,7 +131,7 @@ def test_someone_who_annotates_only_there_becomes_an_annotator(
     judgments.judge(person, keys[2], "supports", source="annotate")
     assert sync(judgments, connection, project) == ExchangeReport(annotations_created=1, annotations_updated=1)
     task = task_of(connection, project, keys[1])
-    assert [a.word for a in task.annotations if a.user == made.id] == [SUPPORTS]
+    assert [a.judgment for a in task.annotations if a.user == made.id] == [SUPPORTS]
 
 
 def test_a_skip_there_is_no_verdict(
@@ -174,7 +174,7 @@ def test_push_alone_leaves_what_both_changed(
     report = push(judgments, connection, project, keys)
     assert report.annotations_updated == 0
     assert report.problems
-    assert task_of(connection, project, keys[1]).annotations[0].word == UNSURE
+    assert task_of(connection, project, keys[1]).annotations[0].judgment == UNSURE
 
 
 def test_both_changing_to_the_same_is_no_conflict(

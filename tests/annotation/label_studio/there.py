@@ -28,10 +28,10 @@ def held_there(connection: Connection, project: Project) -> Held:
     for task in tasks:
         for annotation in task.annotations:
             assert annotation.user is not None
-            assert annotation.word is not None
+            assert annotation.judgment is not None
             place = (task.key, users[annotation.user])
             assert place not in found, "a person has two annotations on a task"
-            found[place] = (annotation.word.verdict, annotation.word.comment)
+            found[place] = (annotation.judgment.verdict, annotation.judgment.comment)
     return found
 
 
