@@ -158,10 +158,10 @@ class Arguments:
         self, key: str, default: float, *, low: float = 0.0, high: float = LARGEST, place: bool = False
     ) -> float:
         """A number from `low` to `high`, or the default; with `place`, it may be given without its name."""
-        value = self.number_if_given(key, low=low, high=high, place=place)
+        value = self.optional_number(key, low=low, high=high, place=place)
         return default if value is None else value
 
-    def number_if_given(
+    def optional_number(
         self, key: str, *, low: float = 0.0, high: float = LARGEST, place: bool = False
     ) -> float | None:
         """A number from `low` to `high`, or None if it is not given; with `place`, it may be given without its name."""
@@ -180,7 +180,7 @@ class Arguments:
 
     def count(self, key: str, *, high: int) -> int | None:
         """An integer from 1 to `high`, or None if it is not given."""
-        value = self.number_if_given(key, low=1, high=high)
+        value = self.optional_number(key, low=1, high=high)
         if value is not None and value != int(value):
             raise BadInputError(
                 f"'{key}' of {self.call.name} must be an integer, got {value:g}.", hint=f"Write it like {key}=32."
@@ -198,12 +198,12 @@ class Arguments:
             raise UnknownNameError(f"{key} of {self.call.name}", str(value), [name for name in among if name])
         return str(value)
 
-    def name_if_given(self, key: str, *, place: bool = False) -> str | None:
+    def optional_name(self, key: str, *, place: bool = False) -> str | None:
         """A name, or None if it is not given."""
         value = self._take(key, place, None)
         return None if value is None else str(value)
 
-    def given(self, key: str) -> Any:
+    def value(self, key: str) -> Any:
         """The value of a named argument as the grammar parsed it, or None if it is not given."""
         return self._take(key, False, None)
 

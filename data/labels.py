@@ -63,7 +63,7 @@ class LabelStore:
         probabilities[np.asarray(places)] = np.asarray(values)  # the last of several values for a place wins
         return probabilities
 
-    def held(self, keys: Sequence[str]) -> list[tuple[str, str, str, float]]:
+    def by_source(self, keys: Sequence[str]) -> list[tuple[str, str, str, float]]:
         """All stored labels of these pairs as (source, version, key, P), with the newest value per source and version.
 
         Sources and versions are the names of their folders.

@@ -121,24 +121,24 @@ def logged(logger: logging.Logger, what: str) -> Iterator[None]:
     """Log how `what` ended and how many seconds it took: an error of the person as a warning, another one with its traceback."""
     began = time.monotonic()
 
-    def said(how: str) -> str:
+    def ending(how: str) -> str:
         return f"{what}: {how}, {time.monotonic() - began:.1f} s"
 
     try:
         yield
     except BerdseyeError as error:
-        logger.warning("%s", said(f"refused ({type(error).__name__}: {error})"))
+        logger.warning("%s", ending(f"refused ({type(error).__name__}: {error})"))
         raise
     except KeyboardInterrupt:
-        logger.warning("%s", said("interrupted"))
+        logger.warning("%s", ending("interrupted"))
         raise
     except SystemExit as ended:
-        logger.info("%s", said(f"ended with status {ended.code}"))
+        logger.info("%s", ending(f"ended with status {ended.code}"))
         raise
     except Exception as error:
         if isinstance(status := getattr(error, "exit_code", None), int):  # how Typer ends a command
-            logger.info("%s", said(f"ended with status {status}"))
+            logger.info("%s", ending(f"ended with status {status}"))
         else:
-            logger.exception("%s", said("failed"))
+            logger.exception("%s", ending("failed"))
         raise
-    logger.info("%s", said("done"))
+    logger.info("%s", ending("done"))

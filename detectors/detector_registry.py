@@ -78,7 +78,7 @@ def _similarity(arguments: Arguments, workspace: Workspace | None) -> Detector:
 def _embedded(arguments: Arguments, workspace: Workspace | None) -> Detector:
     from berdseye.detectors.embedded import EmbeddedDetector, trained_weights
 
-    name = arguments.name_if_given("name", place=True)
+    name = arguments.optional_name("name", place=True)
     if name is None:
         return EmbeddedDetector()
     return EmbeddedDetector(trained_weights(_required(workspace, f"embedded({name})"), name), name)
@@ -93,7 +93,7 @@ def _api(arguments: Arguments, workspace: Workspace | None) -> Detector:
         model,
         _required(workspace, f"api({model})"),
         shots=arguments.number("shots", 0, high=1),
-        prompt=arguments.name_if_given("prompt"),
+        prompt=arguments.optional_name("prompt"),
         title=title_place(arguments.name("title", "none")),
     )
 

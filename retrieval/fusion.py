@@ -114,7 +114,7 @@ class Fused(NamedTuple):
     ranks: dict[str, int]
 
 
-def fused_over_corpora(found: Mapping[tuple[str, str], Ranking], k: int, constant: float = CONSTANT) -> list[Fused]:
+def fused_over_corpora(rankings: Mapping[tuple[str, str], Ranking], k: int, constant: float = CONSTANT) -> list[Fused]:
     """The k best passages of rankings by (corpus, pipeline), fused by reciprocal ranks.
 
     Unlike scores, ranks of different corpora and pipelines are comparable: the first passage of each ranking comes before the
@@ -123,7 +123,7 @@ def fused_over_corpora(found: Mapping[tuple[str, str], Ranking], k: int, constan
     numbers: dict[tuple[str, int], int] = {}
     ranks: dict[tuple[str, int], dict[str, int]] = {}
     lists = []
-    for (corpus, pipeline), ranking in found.items():
+    for (corpus, pipeline), ranking in rankings.items():
         places = [(corpus, passage) for passage in ranking.ids.tolist()]
         for rank, place in enumerate(places, start=1):
             numbers.setdefault(place, len(numbers))

@@ -131,7 +131,7 @@ def _hybrid(call: Call, context: PipelineContext) -> Ranker:
     places = arguments.places()
     alpha = arguments.number("alpha", Hybrid.alpha)
     norm = arguments.name("norm", Hybrid.norm, among=NORMALISATIONS)
-    rrf = arguments.number_if_given("rrf")
+    rrf = arguments.optional_number("rrf")
     arguments.finish()
     if rrf is not None and call.kwargs.keys() - {"rrf"}:
         raise BadInputError(
@@ -150,7 +150,7 @@ def _hybrid(call: Call, context: PipelineContext) -> Ranker:
 def _projected(ranker: Ranker, call: Call, context: PipelineContext) -> Ranker:
     arguments = Arguments(call)
     weight = arguments.number("weight", 1.0, place=True)
-    source = perspective_source(arguments.given("perspective"), context.workspace, rooted=call.name in ROOTED)
+    source = perspective_source(arguments.value("perspective"), context.workspace, rooted=call.name in ROOTED)
     arguments.finish()
     if not isinstance(ranker, Dense):
         raise BadInputError(
@@ -176,7 +176,7 @@ def _source(call: Call, context: PipelineContext) -> ExpansionSource:
 def _mmr(call: Call, _context: PipelineContext) -> Stage:
     arguments = Arguments(call)
     tuned = bool(call.args) and str(call.args[0]) == "tuned"
-    weight = None if tuned else arguments.number_if_given("weight", high=1, place=True)
+    weight = None if tuned else arguments.optional_number("weight", high=1, place=True)
     if weight is None and not tuned:
         raise BadInputError(
             f"'{call}' requires a weight between 0 and 1.", hint="Write it like mmr(0.95) or mmr(tuned)."
@@ -199,7 +199,7 @@ def _cover(call: Call, context: PipelineContext) -> Stage:
     arguments = Arguments(call)
     detector = arguments.name("detector", None, place=True)
     weight = arguments.number("weight", Cover.weight, high=1)
-    source = arguments.given("perspectives")
+    source = arguments.value("perspectives")
     arguments.finish()
     generated = None if source is None else _source(Call(_EXPAND, (source,)), context)
     return Cover(detector, weight, generated, context.label_function)

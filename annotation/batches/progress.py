@@ -22,17 +22,17 @@ from berdseye.annotation.judgments.schema import (
 
 
 class Share(NamedTuple):
-    """One person's share of a batch; `words` counts judgments, `seconds` is the median per pair (None: no pair was timed)."""
+    """One person's share of a batch; `seconds` is the median per pair (None: no pair was timed)."""
 
     name: str
-    words: int
+    judgments: int
     skipped: int
     flagged: int
     seconds: float | None
 
 
 class Progress(NamedTuple):
-    """Counts of a batch: its pairs, the judgments wanted and `given`, and what they show.
+    """Counts of a batch: its pairs, the judgments `wanted` and those made (`judgments`), and what they show.
 
     `extra` counts the judgments beyond those wanted, which come from lapsed reservations and from other pages; `finished`,
     `disputed`, `decided` and `reserved` count pairs.
@@ -41,7 +41,7 @@ class Progress(NamedTuple):
     pairs: int
     finished: int
     wanted: int
-    given: int
+    judgments: int
     extra: int
     disputed: int
     decided: int
@@ -140,7 +140,7 @@ def flags(judgments: Judgments, batch: Batch | None = None) -> pd.DataFrame:
 
 def batch_shares(judgments: Judgments, batch: Batch) -> tuple[Share, ...]:
     """Return each person's share of a batch, ordered by name."""
-    words = (
+    verdicts = (
         select(batch_words.c.annotator_id, events.c.seconds)
         .join_from(batch_words, events, events.c.id == batch_words.c.event)
         .where(batch_words.c.batch_id == batch.id)
@@ -152,7 +152,7 @@ def batch_shares(judgments: Judgments, batch: Batch) -> tuple[Share, ...]:
     )
     names_by_id = select(annotators.c.id, annotators.c.name)
     with judgments.reading() as connection:
-        frame = frame_of(connection.execute(words))
+        frame = frame_of(connection.execute(verdicts))
         skipped = Counter(connection.execute(skips).scalars())
         people = {row.id: row.name for row in connection.execute(names_by_id)}
     flagged = Counter(flags(judgments, batch)["annotator"])

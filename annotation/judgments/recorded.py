@@ -107,9 +107,9 @@ def verdicts_of(task: Task) -> tuple[str, ...]:
     return PREFERENCES if task == "prefer" else VERDICTS
 
 
-def is_verdict(word: str) -> TypeGuard[Verdict]:
+def is_verdict(text: str) -> TypeGuard[Verdict]:
     """Return whether it is a verdict on a passage and a perspective, and not a preference between two answers."""
-    return word in VERDICTS
+    return text in VERDICTS
 
 
 def judgment_fields(task: Task, verdict: str, passage: str, details: JudgmentDetails = NO_DETAILS) -> dict[str, Any]:

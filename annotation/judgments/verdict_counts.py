@@ -101,7 +101,7 @@ class Change(NamedTuple):
 
     at: pd.Timestamp
     pair: str
-    said: bool | None
+    label: bool | None
     by: str
 
 

@@ -98,7 +98,7 @@ configs:
 
 Pairs of a passage and a perspective, labelled 1 if the passage supports the perspective and 0 if not. Created by Berdseye
 from {manifest["judgments"]} judgments of people by the rule "{manifest["rules"]["rule"]}"; unsure votes:
-{manifest["rules"]["unsure"]}. No question is in two splits. {manifest["leakage"]["told"]}
+{manifest["rules"]["unsure"]}. No question is in two splits. {made.leakage}
 {excluded} judged pairs were excluded because they have no label.
 {warning}
 | split | pairs | supporting | questions |

@@ -41,12 +41,12 @@ class Leakage:
     examples: list[dict[str, str]]
 
     @property
-    def found(self) -> int:
+    def leaks(self) -> int:
         """The number of leaks: passages in two splits, and nearly identical passages in different splits."""
         return sum(self.same.values()) + sum(self.near.values())
 
     def __str__(self) -> str:
-        if not self.found:
+        if not self.leaks:
             return "No passage is in two splits, not even nearly."
         leaks = (
             f"{sum(self.same.values())} passages are in two splits, and {sum(self.near.values())} pairs of passages in "

@@ -59,6 +59,12 @@ class TrainingSetVersion:
         """The file of labelled pairs, which every command on detectors reads."""
         return self.folder / PAIRS
 
+    @property
+    def leakage(self) -> str:
+        """The leaks in one sentence; earlier versions used another key."""
+        leakage = self.manifest["leakage"]
+        return str(leakage.get("summary") or leakage["told"])
+
     def table(self) -> pd.DataFrame:
         """Return its rows, with the columns of `training_data`; raises `StaleError` if they do not match the manifest."""
         with self.path.open("rb") as file:
@@ -126,7 +132,7 @@ def create(
             "judgments_of_made_up_annotators": int(voters["demo"].astype(bool).sum()),
             "splits": balance(table),
             "left_out": labelled.left_out,
-            "leakage": asdict(leakage) | {"told": str(leakage)},
+            "leakage": asdict(leakage) | {"summary": str(leakage)},
         }
         return _write(workspace, f"{name}-{number}", table, manifest)
 

@@ -145,7 +145,7 @@ def command(
         make_folder(out)  # report a folder that cannot be created before the work starts
     labels, gold = (_read(file), {}) if file is not None else _stored(workspace, detector, demo=not no_demo)
     result = report(labels, choices, gold)
-    note(result.said)
+    note(result.summary)
     if out is not None:
         from berdseye.evaluation.agreement.exports import write_report
 
@@ -202,7 +202,7 @@ def _print(result: "AgreementReport", part: AgreementTable | None, *, csv: bool,
             name: getattr(summary, name) for name in ("fleiss_kappa", "krippendorff_alpha", "n_items", "n_complete")
         }
         print_json(
-            {"pairs": [p._asdict() for p in summary.pairs], **figures, "said": result.said}
+            {"pairs": [p._asdict() for p in summary.pairs], **figures, "summary": result.summary}
             | {name: part_table.to_dict("records") for name, part_table in result.parts.items() if name != "pairs"}
         )
     else:

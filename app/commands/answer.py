@@ -151,7 +151,8 @@ def _print_summary(answers: "AnswerManifest", calls: int, seconds: float) -> Non
 
 def _usage(settings: Mapping[str, Any]) -> str:
     unpriced = f" and {settings['unpriced']} calls of unknown price" if settings["unpriced"] else ""
-    uncounted = f" ({settings['untold']} calls did not report tokens)" if settings["untold"] else ""
+    unreported = settings.get("unreported", settings.get("untold", 0))  # earlier versions: untold
+    uncounted = f" ({unreported} calls did not report tokens)" if unreported else ""
     prompt, completion = settings["prompt_tokens"], settings["completion_tokens"]
     return f"{prompt:,} prompt tokens, {completion:,} completion tokens{uncounted}, ${settings['cost']:.4f}{unpriced}"
 

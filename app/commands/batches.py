@@ -177,12 +177,14 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
     judgments = _judgments(open_workspace(workspace))
     rows = [(found, batch_progress(judgments, found, time=time.time())) for found in list_batches(judgments)]
     if json:
-        print_json([_as_json(found) | {"pairs": p.pairs, "wanted": p.wanted, "given": p.given} for found, p in rows])
+        print_json(
+            [_as_json(found) | {"pairs": p.pairs, "wanted": p.wanted, "judgments": p.judgments} for found, p in rows]
+        )
         return
     for found, p in rows:
         state = "open" if found.is_open else "closed"
         print(
-            f"{found.name}\t{state}\t{found.task}\t{p.pairs} pairs\t{p.given} of {p.wanted} judgments\t{found.at[:10]}"
+            f"{found.name}\t{state}\t{found.task}\t{p.pairs} pairs\t{p.judgments} of {p.wanted} judgments\t{found.at[:10]}"
         )
 
 
@@ -218,24 +220,24 @@ def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption
     if standing is not None:
         print(standing)
     print(
-        f"{p.finished} of {p.pairs} pairs finished, {p.given} of {p.wanted} judgments, {p.reserved} reserved, {p.extra} extra"
+        f"{p.finished} of {p.pairs} pairs finished, {p.judgments} of {p.wanted} judgments, {p.reserved} reserved, {p.extra} extra"
     )
     print(f"{p.disputed} pairs disputed, {p.decided} adjudicated")
     for share in shares:
         took = "" if share.seconds is None else f"\tmedian {share.seconds:.1f} s"
-        print(f"{share.name}\t{share.words} judgments\t{share.skipped} skipped\t{share.flagged} flagged{took}")
+        print(f"{share.name}\t{share.judgments} judgments\t{share.skipped} skipped\t{share.flagged} flagged{took}")
     for row in flagged.to_dict(orient="records"):
         print(f"flagged by {row['annotator']}: {row['perspective']} ({row['comment'] or 'no comment'})")
 
 
-def _standing(workspace: "Workspace", judgments: "Judgments", found: "Batch") -> "DecisionState | None":
+def _standing(workspace: "Workspace", judgments: "Judgments", batch: "Batch") -> "DecisionState | None":
     """Return how far a batch is that decides between two runs, and reorder the pairs that are left; None for other batches."""
     from berdseye.evaluation.selection.decision import decides, deciding_batch, renew_order
 
-    if not decides(found):
+    if not decides(batch):
         return None
-    known = deciding_batch(workspace, judgments, found)
-    renew_order(judgments, found, known)
+    known = deciding_batch(workspace, judgments, batch)
+    renew_order(judgments, batch, known)
     return known.standing()
 
 
@@ -301,12 +303,12 @@ def _judgments(workspace: "Workspace") -> "Judgments":
     return Judgments.open(workspace.judgments_url)
 
 
-def _as_json(found: "Batch") -> dict[str, object]:
+def _as_json(batch: "Batch") -> dict[str, object]:
     return {
-        **{field: getattr(found, field) for field in ("name", "at", "made_by", "task", "per_pair", "calibration")},
-        **{field: getattr(found, field) for field in ("order", "blind", "shown_share", "seed")},
-        "reservation_minutes": found.hold / 60 if found.hold % 60 else found.hold // 60,
-        **{field: getattr(found, field) for field in ("recipe", "guidelines")},
-        "people": [person.name for person in found.people],
-        "open": found.is_open,
+        **{field: getattr(batch, field) for field in ("name", "at", "made_by", "task", "per_pair", "calibration")},
+        **{field: getattr(batch, field) for field in ("order", "blind", "shown_share", "seed")},
+        "reservation_minutes": batch.hold / 60 if batch.hold % 60 else batch.hold // 60,
+        **{field: getattr(batch, field) for field in ("recipe", "guidelines")},
+        "people": [person.name for person in batch.people],
+        "open": batch.is_open,
     }

@@ -139,7 +139,7 @@ def _print_summary(version: "TrainingSetVersion", json: bool) -> None:
         print(f"{split}\t{n['pairs']:,} pairs of {n['questions']:,} questions, {share}")
     for reason, n in manifest["left_out"].items():
         print(f"dropped\t{n:,} pairs: {reason}")
-    print(f"leaks\t{manifest['leakage']['told']}")
+    print(f"leaks\t{version.leakage}")
     if simulated := manifest["judgments_of_made_up_annotators"]:
         note(
             f"{simulated:,} of the judgments are by simulated annotators of the demo: a detector trained on them learns nothing."

@@ -22,7 +22,7 @@ from berdseye.app.components.pair_card import CARD_HEIGHT, answers_card, choices
 from berdseye.app.components.passage_text import restore_evidence, taken_evidence
 from berdseye.app.components.plain_text import escaped, without_pictures
 from berdseye.app.components.working_time import WorkingTime, working_time
-from berdseye.app.jobs.deciding import judgment_given
+from berdseye.app.jobs.deciding import count_judgment
 
 LAST_HEIGHT = 72
 # The card, the buttons and the comment are visible together down to 1024 x 768: everything above and below them takes 23 rem.
@@ -86,10 +86,10 @@ def progress_line(person: Annotator, done: int, every: int) -> None:
     """Draw the bar of the queue's progress with the person's pace today."""
     day = midnight()
     today = pace(judgments(), person, day, _first_event(workspace().judgments_url, day))
-    st.progress(done / every, text=" · ".join([f"{done} of {every} pairs", *pace_words(today)]))
+    st.progress(done / every, text=" · ".join([f"{done} of {every} pairs", *pace_texts(today)]))
 
 
-def pace_words(today: Pace) -> list[str]:
+def pace_texts(today: Pace) -> list[str]:
     """Describe the pace of a day: pairs, median seconds and pairs per hour."""
     parts = [f"{today.pairs} today"]
     if today.median_seconds is not None:
@@ -256,7 +256,7 @@ def _give(desk: Desk, pair: str, verdict: str, guidelines: Guidelines) -> None:
     seconds, uid = taken
     with errors_in_place():
         receipt = desk.queue.give(desk.person, pair, verdict, _details(pair, seconds, guidelines), uid=uid)
-        judgment_given(workspace(), judgments(), desk.batch)
+        count_judgment(workspace(), judgments(), desk.batch)
         late = (
             " Another annotator has taken over this pair in the meantime; your judgment is stored as well."
             if receipt.late

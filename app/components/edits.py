@@ -99,7 +99,7 @@ def edit_form(log: EditLog, question: Question, person: Annotator) -> None:
                 change = Change.of(action, chosen, explained_as(chosen, typed))
                 edit = log.propose(person, question.id, change, comment=comment or "")
                 st.session_state["proposals_sent"] = number + 1
-                st.session_state["edit_told"] = f"Proposed edit {edit.id}."
+                st.session_state["edit_message"] = f"Proposed edit {edit.id}."
                 st.rerun()
 
 
@@ -256,6 +256,6 @@ def _act(log: EditLog, what: str, person: Annotator, edit: int) -> None:
                     done = log.reject(person, edit)
                 case _:
                     done = log.undo(person, edit, of="decision")
-        st.session_state["edit_told"] = f"Edit {done.id} is {done.status}."
+        st.session_state["edit_message"] = f"Edit {done.id} is {done.status}."
     except BerdseyeError as error:
         st.session_state["edit_trouble"] = str(error)

@@ -113,7 +113,7 @@ def _verdict(
                 lambda _, verdict: correct(question, place, corpus, passage, cast(Verdict, verdict)),
                 at=f"-{rank}",
                 keys=False,
-                given=own,
+                earlier=own,
             )
         if decided is not None:
             st.markdown(f":material/gavel: adjudicated: **{decided}**")

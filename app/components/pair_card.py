@@ -104,9 +104,9 @@ def verdict_buttons(
     *,
     at: str = "",
     keys: bool = True,
-    given: str = "",
+    earlier: str = "",
 ) -> None:
-    """Draw a button for each choice, with the choice `given` before marked. `give` is called with the pair and the verdict.
+    """Draw a button for each choice, with the person's `earlier` choice marked. `give` is called with the pair and the verdict.
 
     The buttons belong to this pair, so that a key pressed before the next pair is on screen does not judge that one. If a pair
     is on the page twice, `at` distinguishes its buttons. Without `keys`, `berdseye.app.components.card_focus` presses them.
@@ -117,7 +117,7 @@ def verdict_buttons(
             icon=choice.icon,
             shortcut=key if keys else None,
             key=f"{GIVE}{key}-{pair}{at}",
-            type="primary" if choice.verdict == given else "secondary",
+            type="primary" if choice.verdict == earlier else "secondary",
             on_click=give,
             args=(pair, choice.verdict),
         )

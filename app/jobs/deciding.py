@@ -14,7 +14,7 @@ _judgments_since: dict[tuple[str, int], int] = {}
 _renewing: set[tuple[str, int]] = set()
 
 
-def judgment_given(workspace: Workspace, judgments: Judgments, batch: Batch | None) -> Thread | None:
+def count_judgment(workspace: Workspace, judgments: Judgments, batch: Batch | None) -> Thread | None:
     """Count a judgment on a batch. When an update of its order is due, start it and return its thread, otherwise return
     None."""
     if batch is None or batch.order != "decision":

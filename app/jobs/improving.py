@@ -26,7 +26,7 @@ class Improved:
 
     made: TrainingSetVersion
     trained: Trained
-    found: Improvement
+    comparison: Improvement
     adopted: bool
 
     def as_row(self) -> dict[str, Any]:
@@ -36,7 +36,7 @@ class Improved:
             "training_set_hash": self.made.hash,
             "detector": self.trained.detector,
             "measured": self.trained.card["measured"],
-            "comparison": self.found.as_row(),
+            "comparison": self.comparison.as_row(),
             "adopted": self.adopted,
         }
 
@@ -72,7 +72,11 @@ def improve(
 def read_improvement(trained: Trained) -> dict[str, Any] | None:
     """Return the stored comparison of a detector with the one then in use, or None if there is none."""
     path = trained.folder / _REPORT
-    return dict(read_json(path)) if path.exists() else None
+    if not path.exists():
+        return None
+    stored = dict(read_json(path))
+    stored["comparison"].setdefault("summary", stored["comparison"].get("told", ""))  # earlier versions: told
+    return stored
 
 
 def _trained(workspace: Workspace, made: TrainingSetVersion, plan: TrainingPlan, progress: Progress) -> Trained:

@@ -30,8 +30,8 @@ _log = logging.getLogger(__name__)
 State = Literal["runs", "done", "failed", "stopped", "cut off"]
 _PROCESS = "process.json"
 _LOG = "log.txt"
-_TOLD = "told"
-_WORD = "berdseye"
+_NOTIFIED = "told"
+_PROGRAM = "berdseye"
 _GRACE_SECONDS = 10.0
 _TAIL_BYTES = 4_000
 
@@ -58,7 +58,7 @@ class Job:
     @property
     def runs(self) -> bool:
         """Whether the process of the job exists. A process number reused by another command does not count."""
-        return self.end is None and runs_command(self.pid, " ".join((_WORD, *self.arguments)))
+        return self.end is None and runs_command(self.pid, " ".join((_PROGRAM, *self.arguments)))
 
     @property
     def end(self) -> End | None:
@@ -147,7 +147,7 @@ def read_job(workspace: Workspace, number: str) -> Job:
 def stop_job(job: Job, *, person: str = "") -> None:
     """Stop the job, which keeps what it has finished. `person` is the person who stops it."""
     if job.runs:
-        end_group(job.pid, grace=_GRACE_SECONDS, word=_WORD)
+        end_group(job.pid, grace=_GRACE_SECONDS, word=_PROGRAM)
         if job.end is None:
             write_end(job.folder, End(None, time.time(), person))
         _log.info("job %s stopped: %s", job.id, job.arguments[0])
@@ -171,7 +171,7 @@ def dismiss_job(workspace: Workspace, job: Job) -> None:
 def first_notice(job: Job) -> bool:
     """Whether this is the first notice that the job has ended. A later call returns False."""
     try:
-        (job.folder / _TOLD).touch(exist_ok=False)
+        (job.folder / _NOTIFIED).touch(exist_ok=False)
     except (FileExistsError, FileNotFoundError):
         return False
     return True
@@ -179,8 +179,8 @@ def first_notice(job: Job) -> bool:
 
 def _begin(workspace: Workspace, folder: Path, arguments: tuple[str, ...], person: str, makes: Path | None) -> Job:
     clear(folder)
-    (folder / _TOLD).unlink(missing_ok=True)
-    command = [str(Path(sys.executable).with_name(_WORD)), *arguments, "--workspace", str(workspace.folder)]
+    (folder / _NOTIFIED).unlink(missing_ok=True)
+    command = [str(Path(sys.executable).with_name(_PROGRAM)), *arguments, "--workspace", str(workspace.folder)]
     environment = {**os.environ, JOB: str(folder), "PYTHONUNBUFFERED": "1"} | ({PERSON: person} if person else {})
     with (folder / _LOG).open("wb") as log:
         process = subprocess.Popen(

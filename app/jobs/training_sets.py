@@ -60,9 +60,9 @@ def _write_chats(made: TrainingSetVersion, folder: Path) -> list[Path]:
     return written
 
 
-def one_of(kind: str, given: str, known: tuple[Named, ...]) -> Named:
+def one_of(kind: str, name_of: str, known: tuple[Named, ...]) -> Named:
     """Return the known name equal to a text. Raises `UnknownNameError` with the nearest names."""
     for name in known:
-        if name == given:
+        if name == name_of:
             return name
-    raise UnknownNameError(kind, given, known)
+    raise UnknownNameError(kind, name_of, known)

@@ -252,7 +252,7 @@ class Workspace:
         table = pd.DataFrame(rows, columns=_FOUND)
         texts = {f"P{place}": p.text for place, p in enumerate(asked.perspectives, 1)}
         for column, text in texts.items():
-            table[column] = _words(self._say([Pair(p.text, text, p.title) for p in found], labels))
+            table[column] = _labels(self._say([Pair(p.text, text, p.title) for p in found], labels))
         table.attrs["perspectives"] = texts
         return table
 
@@ -343,7 +343,7 @@ class Workspace:
                 "text": [texts[i] for i in ids],
                 "place": places + 1,
                 "perspective": [q.perspectives[place].text for q, place in zip(said, places.tolist(), strict=True)],
-                "supports": _words(found.labels[rows, ranks, places]),
+                "supports": _labels(found.labels[rows, ranks, places]),
                 "pair": found.keys[rows, ranks, places].astype(str),
             }
         )
@@ -498,6 +498,6 @@ def _listed(names: str | Sequence[str]) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
-def _words(labels: npt.NDArray[np.float64]) -> list[bool | None]:
+def _labels(labels: npt.NDArray[np.float64]) -> list[bool | None]:
     """Convert labels to True, False, or None for NaN."""
     return [None if value != value else value == 1 for value in labels.tolist()]

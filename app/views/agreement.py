@@ -78,7 +78,7 @@ def page() -> None:
         )
         return
     st.caption(f"Detector: {detector_line(parse_detector(chosen.detector, workspace()))}")
-    st.caption(escaped(agreement_report.said))
+    st.caption(escaped(agreement_report.summary))
     draw_together(agreement_report)
     st.subheader("Detectors against people", anchor=False)
     st.caption(f"In percent, scored against {escaped(chosen.reference)}, in the layout of BERDS's detection table.")

@@ -96,7 +96,7 @@ def choose() -> None:
 def card(trained: Trained) -> None:
     """Draw the record of a training: its measures, learning curve, settings and comparison."""
     if compared := read_improvement(trained):
-        st.markdown(escaped(compared["comparison"]["told"]))
+        st.markdown(escaped(compared["comparison"]["summary"]))
     figures = [
         {"figure": name, "split": split, "share": figures_of_split[name], "low": figures_of_split["intervals"][name][0],
          "high": figures_of_split["intervals"][name][1], "pairs": figures_of_split["n"]}
@@ -203,7 +203,7 @@ def set_table(versions: list[TrainingSetVersion]) -> None:
             **{f"{split}: pairs (supporting)": f"{n['pairs']:,} ({n['positives']:,})" for split, n in splits.items()},
             "questions": sum(n["questions"] for n in splits.values()),
             "omitted": sum(version.manifest["left_out"].values()),
-            "leaks": version.manifest["leakage"]["told"],
+            "leaks": version.leakage,
             "hash": version.hash,
         }
         for version in sorted(versions, key=lambda m: str(m.manifest["created"]), reverse=True)

@@ -112,7 +112,7 @@ def draw_labels(passage: Passage, questions: dict[tuple[str, str], Question]) ->
     """Draw the stored labels of the passage with the perspectives of the questions that retrieve it: the detectors' and the
     gold labels."""
     texts = {(text, q.text): key for q in questions.values() for text, key in keys_by_text(passage, q)}
-    stored_labels = LabelStore(workspace()).held(list(dict.fromkeys(texts.values())))
+    stored_labels = LabelStore(workspace()).by_source(list(dict.fromkeys(texts.values())))
     names = {file_stem(name): name for name in [*detector_names(workspace()), GOLD]}
     by_key: dict[str, list[tuple[str, str, float]]] = {}
     for source, version, key, probability in stored_labels:

@@ -94,7 +94,7 @@ def draw_versions(log: EditLog) -> None:
             with errors_in_place():
                 check(role(), "research", acting_person())
                 version = create_version(log, acting_person())
-                st.session_state["edit_told"] = f"Created {version.name}."
+                st.session_state["edit_message"] = f"Created {version.name}."
                 st.rerun()
     with st.expander("Measures on two versions", icon=":material/compare_arrows:"), errors_in_place():
         version_measures(log.dataset, tuple(v.hash for v in existing))
@@ -122,7 +122,7 @@ def page() -> None:
             "Next", icon=":material/arrow_downward:", shortcut=EDITS["next"], on_click=go_to_question, args=(ids, 1)
         )
         key_list(PERSPECTIVES)
-        st.markdown(escaped(st.session_state.pop("edit_told", "")))
+        st.markdown(escaped(st.session_state.pop("edit_message", "")))
     if message := st.session_state.pop("edit_trouble", ""):
         st.error(escaped(message), icon=":material/error:")
     person = annotator()

@@ -107,9 +107,11 @@ def read_evidence_set(folder: Path, *, released: bool = False) -> EvidenceSet:
     return evidence_set
 
 
-def check_released(found: EvidenceSet, where: Path) -> None:
+def check_released(evidence_set: EvidenceSet, where: Path) -> None:
     """Raise `BadInputError` unless the counts of queries, relevant passages and passages are those of D-MERIT's paper."""
-    counts = ReleasedCounts(len(found.queries), sum(len(q.relevant) for q in found.queries), len(found.passages))
+    counts = ReleasedCounts(
+        len(evidence_set.queries), sum(len(q.relevant) for q in evidence_set.queries), len(evidence_set.passages)
+    )
     if counts != RELEASED:
         message = ", ".join(f"{ours:,} {name} (published: {theirs:,})" for name, ours, theirs in
                          zip(RELEASED._fields, counts, RELEASED, strict=True) if ours != theirs)  # fmt: skip

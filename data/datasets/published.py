@@ -72,11 +72,11 @@ class PublishedPart:
     by_hand: str = ""
 
 
-def compare_count(found: int, published: int, what: str) -> str:
+def compare_count(count: int, published: int, what: str) -> str:
     """A text that compares a count with the published one."""
-    if found == published:
-        return f"{found:,} {what}, as published"
-    return f"{found:,} {what} (published: {published:,})"
+    if count == published:
+        return f"{count:,} {what}, as published"
+    return f"{count:,} {what} (published: {published:,})"
 
 
 def _read_berds(folder: Path, names: tuple[str, ...], questions: int) -> Read:

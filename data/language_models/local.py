@@ -51,17 +51,18 @@ class LocalModel:
         return str(Call("local", (self.model,)))
 
     @cached_property
-    def found(self) -> str | Path:
+    def location(self) -> str | Path:
+        """The name of a model on the Hub, or the path of its files."""
         return find_model(self.model)
 
     @cached_property
     def version(self) -> str:
-        return model_version(self.found)
+        return model_version(self.location)
 
     def load(self) -> Loaded:
         """Load the model; the last one used stays in memory."""
         with _ONE_AT_A_TIME:
-            return _load(self.model, self.found, self.version)
+            return _load(self.model, self.location, self.version)
 
     def written(self, prompt: Prompt) -> str:
         """The chat as the model's input text; control tokens in messages are broken up, so that no text can end its turn."""

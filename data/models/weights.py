@@ -87,15 +87,15 @@ def loading(name: str) -> Iterator[None]:
         raise UnavailableError(f"Model '{name}' cannot be loaded: {_first_line(error)}.", hint=_HINT) from error
 
 
-def model_version(found: str | Path) -> str:
+def model_version(location: str | Path) -> str:
     """12 hex digits that identify a model's version: a hash of its files, or the commit of a model on the Hub."""
-    if isinstance(found, str):
-        return hub_commit(found)[:12]
-    if found.is_file():
-        return _file_hash(found, *_state(found))[:12]
+    if isinstance(location, str):
+        return hub_commit(location)[:12]
+    if location.is_file():
+        return _file_hash(location, *_state(location))[:12]
     digest = hashlib.sha256()
-    for path in sorted(p for p in found.rglob("*") if p.suffix in _SHAPING and p.is_file()):
-        digest.update(f"{path.relative_to(found).as_posix()} {_file_hash(path, *_state(path))}\n".encode())
+    for path in sorted(p for p in location.rglob("*") if p.suffix in _SHAPING and p.is_file()):
+        digest.update(f"{path.relative_to(location).as_posix()} {_file_hash(path, *_state(path))}\n".encode())
     return digest.hexdigest()[:12]
 
 

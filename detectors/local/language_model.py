@@ -53,7 +53,7 @@ class AnsweringModel(LocalModel):
         return self._loaded_by_transformers()
 
     def _is_encoder_decoder(self) -> bool:
-        source = self.found
+        source = self.location
         if isinstance(source, Path) and not (source / "config.json").is_file():
             return False
         from transformers import AutoConfig
@@ -71,17 +71,17 @@ class AnsweringModel(LocalModel):
 
             device = chosen_device()
             options: dict[str, Any] = {"dtype": torch.bfloat16 if device.type != "cpu" else torch.float32}
-            if isinstance(self.found, str):
-                options["revision"] = hub_commit(self.found)
+            if isinstance(self.location, str):
+                options["revision"] = hub_commit(self.location)
             if self.bits:
                 _check_bits(self.bits, device.type)
                 few_bits: Any = BitsAndBytesConfig
                 options["quantization_config"] = few_bits(**{f"load_in_{self.bits}bit": True})
             kind: Any = AutoModelForSeq2SeqLM if self._is_encoder_decoder() else AutoModelForCausalLM
             with without_output():
-                model: Any = kind.from_pretrained(self.found, **options)
+                model: Any = kind.from_pretrained(self.location, **options)
                 own = self.adapter if self.adapter and (self.adapter / "tokenizer_config.json").is_file() else None
-                tokenizer = AutoTokenizer.from_pretrained(own or self.found, padding_side="left")
+                tokenizer = AutoTokenizer.from_pretrained(own or self.location, padding_side="left")
                 if self.adapter:
                     model = _adapted(model, self.adapter, merge=not self.bits)
             if tokenizer.pad_token is None:

@@ -132,7 +132,7 @@ def _engine(model: str, template: Template, bits: int, engine: Engine) -> tuple[
 def open_nli(arguments: Arguments, workspace: Workspace | None) -> Detector:
     """Open `nli(MODEL,title=,windows=,max_length=,precision=,entailment=)`."""
     del workspace
-    entailment = arguments.number_if_given("entailment")
+    entailment = arguments.optional_number("entailment")
     return nli_detector(
         arguments.name("model", None, place=True),
         title=_title(arguments) or "none",
@@ -161,7 +161,7 @@ def open_prompted(arguments: Arguments, workspace: Workspace | None) -> Detector
         arguments.name("model", None, place=True),
         workspace,
         shots=int(arguments.number("shots", 0, high=1)),
-        prompt=arguments.name_if_given("prompt"),
+        prompt=arguments.optional_name("prompt"),
         template=cast(Template, arguments.name("template", "auto", among=TEMPLATES)),
         score=cast(Score, arguments.name("score", "answer", among=SCORES)),
         answer=cast(Answer, arguments.name("answer", "probability", among=ANSWERS)),
@@ -177,7 +177,7 @@ def open_lora(arguments: Arguments, workspace: Workspace | None) -> Detector:
     return lora_detector(
         arguments.name("path", None, place=True),
         workspace,
-        prompt=arguments.name_if_given("prompt"),
+        prompt=arguments.optional_name("prompt"),
         template=cast(Template, arguments.name("template", "auto", among=TEMPLATES)),
         title=_title(arguments),
         max_length=arguments.count("max_length", high=_LONGEST),

@@ -26,7 +26,7 @@ class VllmModel(AnsweringModel):
 
     def load(self) -> Loaded:
         """Return the engine with its tokenizer; the engine is started once."""
-        engine = _start(str(self.found), self.version)
+        engine = _start(str(self.location), self.version)
         tokenizer = engine.get_tokenizer()
         if self.template == "none":
             tokenizer.chat_template = None
@@ -88,9 +88,9 @@ def vllm_answerer(model: str, template: Template, bits: int) -> tuple[VllmModel,
 
 
 @lru_cache(maxsize=1)
-def _start(found: str, version: str) -> Any:
+def _start(location: str, version: str) -> Any:
     del version
-    with loading(found):
+    with loading(location):
         from vllm import LLM
 
-        return LLM(model=found)
+        return LLM(model=location)

@@ -71,7 +71,7 @@ def to_html(report: AgreementReport, title: str = "Agreement") -> bytes:
         if len(table) and name != "matrix"
         for texts in [shown(table)]
     ]
-    page: str = template.render(title=title, summary=report.said, charts=_charts(report), tables=tables, most=_ROWS)
+    page: str = template.render(title=title, summary=report.summary, charts=_charts(report), tables=tables, most=_ROWS)
     return page.encode("utf-8")
 
 

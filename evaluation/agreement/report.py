@@ -108,7 +108,7 @@ class AgreementReport:
         )
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """A one-line summary of the labels that the statistics are over."""
         left = f"{self.unsure_left_out} unsure and {self.skipped_left_out} skipped left out"
         repeated = (

@@ -103,11 +103,11 @@ def statistics_table(statistics: list[Statistic]) -> pd.DataFrame:
     return pd.DataFrame(statistics, columns=list(Statistic._fields))
 
 
-def usual_raters(found: Patterns) -> int:
+def usual_raters(grouped: Patterns) -> int:
     """Return the most frequent number of labels per item, two or more (of equally frequent ones, the larger); 2 if no item has
     two."""
-    raters = found.counts.sum(axis=1)
-    items = np.bincount(raters, weights=found.times, minlength=3)
+    raters = grouped.counts.sum(axis=1)
+    items = np.bincount(raters, weights=grouped.times, minlength=3)
     items[:2] = 0
     return int(len(items) - 1 - np.argmax(items[::-1])) if items.any() else 2
 

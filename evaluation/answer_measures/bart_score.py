@@ -29,12 +29,13 @@ class BartScorer:
     name: str
 
     @cached_property
-    def found(self) -> str | Path:
+    def location(self) -> str | Path:
+        """The name of a model on the Hub, or the path of its files."""
         return find_model(self.name)
 
     @cached_property
     def version(self) -> str:
-        return model_version(self.found)
+        return model_version(self.location)
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
@@ -44,9 +45,9 @@ class BartScorer:
             import torch
             from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-            options: dict[str, Any] = {"revision": hub_commit(self.found)} if isinstance(self.found, str) else {}
-            model: Any = AutoModelForSeq2SeqLM.from_pretrained(self.found, dtype=torch.float32, **options)
-            return AutoTokenizer.from_pretrained(self.found, **options), model.eval().to(chosen_device())
+            options: dict[str, Any] = {"revision": hub_commit(self.location)} if isinstance(self.location, str) else {}
+            model: Any = AutoModelForSeq2SeqLM.from_pretrained(self.location, dtype=torch.float32, **options)
+            return AutoTokenizer.from_pretrained(self.location, **options), model.eval().to(chosen_device())
 
     def values(self, workspace: Workspace, items: Sequence[Answered], *, progress: Progress = silent) -> Measured:
         """Compute BARTScore of each item and store each value at once; NaN if the question has no partial answers."""

@@ -154,7 +154,7 @@ class Reader:
         """Whether the tokenizer pads on the left by its own configuration; Berdseye always loads it so."""
         from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
-        location = self.model.found
+        location = self.model.location
         if isinstance(location, Path) and location.is_file():
             return False
         config: dict[str, Any] = get_tokenizer_config(str(location))

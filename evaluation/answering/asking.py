@@ -66,14 +66,14 @@ class Sampling(NamedTuple):
 
 
 class Spending(NamedTuple):
-    """The costs of texts: calls, reported tokens, dollars, and the numbers of calls whose tokens (`untold`) or price are
+    """The costs of texts: calls, reported tokens, dollars, and the numbers of calls whose tokens (`unreported`) or price are
     unknown."""
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float = 0.0
-    untold: int = 0
+    unreported: int = 0
     unpriced: int = 0
 
     def plus(self, other: "Spending") -> "Spending":

@@ -56,12 +56,12 @@ def leanings(support: Support, supporting: npt.NDArray[np.int64], k: int) -> lis
     ]
 
 
-def shares_of_leanings(found: Iterable[Leaning | None]) -> list[dict[str, object]]:
+def shares_of_leanings(leanings: Iterable[Leaning | None]) -> list[dict[str, object]]:
     """Return the share of each leaning among the known ones, in percent with Wilson's 95% interval.
 
     Keys: `leaning`, `place` (the order in the figure), `value`, `low`, `high` and `n`.
     """
-    counts = Counter(one for one in found if one is not None)
+    counts = Counter(one for one in leanings if one is not None)
     total, rows = counts.total(), []
     for place, kind in enumerate(Leaning):
         low, high = proportion_confint(counts[kind], total, method="wilson") if total else (np.nan, np.nan)

@@ -63,7 +63,7 @@ def _latex(frame: pd.DataFrame) -> str:
 class BundledScores:
     """The scores of a bundle by data set, corpus, pipeline and measure, with the interface of `Gatherer`."""
 
-    held: Mapping[tuple[str, str, str, str], Score]
+    by_place: Mapping[tuple[str, str, str, str], Score]
     source: LabelSource
 
     @classmethod
@@ -74,7 +74,7 @@ class BundledScores:
         """Return the scores of a selection, as `Gatherer.scores` does; raises `KeyError` for a score that is not in the
         bundle."""
         places = product(selection.corpora, selection.pipelines, selection.datasets, map(str, measures))
-        scores = [self.held[dataset, corpus, pipeline, m] for corpus, pipeline, dataset, m in places]
+        scores = [self.by_place[dataset, corpus, pipeline, m] for corpus, pipeline, dataset, m in places]
         return scores + (macro_average(scores) if len(selection.datasets) > 1 else [])
 
 

@@ -14,16 +14,18 @@ FALSE_ALARM, MISSED = "called supporting", "missed"
 MISTAKES = (FALSE_ALARM, MISSED)
 
 
-def confusion_table(judged: JudgedPairs, said: Truth) -> pd.DataFrame:
-    """Count pairs by their label (rows) and the detector's decision `said` bool[n] (columns), each `supports` or `does not`."""
-    tp, fp, fn, tn = cells_by_group(judged.truth, said, np.zeros(len(said), dtype=np.int64)).sum(axis=0).astype(int)
+def confusion_table(judged: JudgedPairs, decisions: Truth) -> pd.DataFrame:
+    """Count pairs by their label (rows) and the detector's `decisions` bool[n] (columns), each supports or does not."""
+    tp, fp, fn, tn = (
+        cells_by_group(judged.truth, decisions, np.zeros(len(decisions), dtype=np.int64)).sum(axis=0).astype(int)
+    )
     names = ["supports", "does not"]
     return pd.DataFrame(
         [[tp, fn], [fp, tn]], index=pd.Index(names, name="label"), columns=pd.Index(names, name="detector")
     )
 
 
-def confusion_by(judged: JudgedPairs, said: Truth, column: str) -> pd.DataFrame:
+def confusion_by(judged: JudgedPairs, decisions: Truth, column: str) -> pd.DataFrame:
     """Return one row for each value of a column of `GROUPINGS`, the largest n first.
 
     Columns: value, n, questions, the four counts of `CELLS`, and precision, recall, f1 and accuracy, each with FIGURE_low and
@@ -32,7 +34,7 @@ def confusion_by(judged: JudgedPairs, said: Truth, column: str) -> pd.DataFrame:
     values = judged.table[column].replace("", UNKNOWN)
     rows = []
     for value, places in values.groupby(values).indices.items():
-        cells = cells_by_group(judged.truth[places], said[places], judged.groups[places])
+        cells = cells_by_group(judged.truth[places], decisions[places], judged.groups[places])
         estimates = figures(cells)
         rows.append(
             {"value": value, "n": len(places), "questions": len(cells)}

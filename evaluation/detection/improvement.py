@@ -57,12 +57,12 @@ class Improvement:
     p: float
 
     @property
-    def verdict(self) -> Literal["better", "worse", "no telling"]:
-        """The verdict by F1: better or worse if the interval of the difference excludes 0, otherwise no telling."""
+    def verdict(self) -> Literal["better", "worse", "no clear difference"]:
+        """The verdict by F1: better or worse if the interval of the difference excludes 0, otherwise no clear difference."""
         f1 = next((d for d in self.differences if d.figure == "f1"), None)
         if f1 is None or self.questions < FEWEST_QUESTIONS or math.isnan(f1.low):
-            return "no telling"
-        return "better" if f1.low > 0 else "worse" if f1.high < 0 else "no telling"
+            return "no clear difference"
+        return "better" if f1.low > 0 else "worse" if f1.high < 0 else "no clear difference"
 
     def __str__(self) -> str:
         if not self.pairs:
@@ -83,7 +83,7 @@ class Improvement:
 
     def as_row(self) -> dict[str, Any]:
         """Return the comparison as a dictionary for JSON."""
-        return asdict(self) | {"verdict": self.verdict, "told": str(self)}
+        return asdict(self) | {"verdict": self.verdict, "summary": str(self)}
 
 
 def compare_detectors(
@@ -136,11 +136,11 @@ def paired_differences(
     return _differences(before, after, groups, resamples, seed)
 
 
-def worth_adopting(found: Improvement, mode: Adopt) -> bool:
+def worth_adopting(comparison: Improvement, mode: Adopt) -> bool:
     """Whether to adopt the new detector; raises `UnknownNameError` for an unknown mode."""
     if mode not in ADOPTS:
         raise UnknownNameError("rule for adopting", mode, ADOPTS)
-    return mode == "always" or (mode == "if-better" and found.verdict == "better")
+    return mode == "always" or (mode == "if-better" and comparison.verdict == "better")
 
 
 def _differences(

@@ -30,10 +30,10 @@ def decisions_at(probabilities: Floats, threshold: float) -> Truth:
     return np.asarray(probabilities >= np.float32(threshold))
 
 
-def cells_by_group(truth: Truth, said: Truth, groups: Groups) -> Doubles:
+def cells_by_group(truth: Truth, decisions: Truth, groups: Groups) -> Doubles:
     """Count the pairs of each group in each of `CELLS`, float64[n_groups, 4]; groups without a pair are omitted."""
     place = np.unique(groups, return_inverse=True)[1]
-    cell = np.where(said, np.where(truth, 0, 1), np.where(truth, 2, 3))
+    cell = np.where(decisions, np.where(truth, 0, 1), np.where(truth, 2, 3))
     counts = np.bincount(4 * place + cell, minlength=4 * (int(place.max(initial=-1)) + 1))
     return counts.reshape(-1, 4).astype(np.float64)
 

@@ -144,13 +144,13 @@ def run_probabilities(workspace: Workspace, run: Run, detector: Detector, k: int
     return RunProbabilities(chances, there, np.array([len(q.perspectives) for q in questions], dtype=np.int64))
 
 
-def with_words(held: RunProbabilities, labels: Doubles) -> Floats:
+def with_human_labels(probabilities: RunProbabilities, labels: Doubles) -> Floats:
     """Replace probabilities by people's labels: 1 becomes infinity, above every threshold, and 0 minus infinity, below.
 
     `labels` has the form of `LabelledRun.labels`, for the same top k or a deeper one.
     """
-    top = labels[:, : held.chances.shape[1], : held.chances.shape[2]]
-    return np.where(np.isnan(top), held.chances, np.where(top == 1, np.inf, -np.inf)).astype(np.float32)
+    top = labels[:, : probabilities.chances.shape[1], : probabilities.chances.shape[2]]
+    return np.where(np.isnan(top), probabilities.chances, np.where(top == 1, np.inf, -np.inf)).astype(np.float32)
 
 
 class RunEffects:

@@ -46,7 +46,7 @@ def coverage_over_time(
         add(None, "", *top)
     pairs = [{key.decode() for key in keys.ravel() if key} for _, keys, _ in tops]
     for change in label_changes(judgments, sorted(set().union(*pairs))):
-        people_labels[change.pair] = change.said
+        people_labels[change.pair] = change.label
         for top, own_pairs in zip(tops, pairs, strict=True):
             if change.pair in own_pairs:
                 add(change.at, change.by, *top)
@@ -63,8 +63,8 @@ def coverage_chart(history: pd.DataFrame, runs: Sequence[QuestionRun]) -> alt.La
         {"run": [r.name for r in runs], "at": pd.to_datetime([r.run.created for r in runs], format="ISO8601", utc=True)}
     )
     times = pd.concat([history["at"].dropna(), created["at"]])
-    moved = history.assign(at=history["at"].fillna(times.min() - pd.Timedelta(minutes=1)), said=history["at"].notna())
-    last = moved.groupby("run", sort=False).last().reset_index().assign(at=times.max(), said=False)
+    moved = history.assign(at=history["at"].fillna(times.min() - pd.Timedelta(minutes=1)), dotted=history["at"].notna())
+    last = moved.groupby("run", sort=False).last().reset_index().assign(at=times.max(), dotted=False)
     lines = pd.concat([moved, last], ignore_index=True)
     steps = pd.merge_asof(
         created.sort_values("at"), moved.sort_values("at", kind="stable")[["at", "run", "covered"]], on="at", by="run"
@@ -83,7 +83,7 @@ def coverage_chart(history: pd.DataFrame, runs: Sequence[QuestionRun]) -> alt.La
     )
     tooltip = [alt.Tooltip("at:T", format="%Y-%m-%d %H:%M"), "run", "covered", "MRecall", "by"]
     line = base.mark_line(interpolate="step-after", strokeWidth=2, opacity=0.8)
-    dots = base.transform_filter("datum.said").mark_circle(size=70, opacity=1).encode(tooltip=tooltip)
+    dots = base.transform_filter("datum.dotted").mark_circle(size=70, opacity=1).encode(tooltip=tooltip)
     diamonds = (
         base.properties(data=steps)
         .mark_point(shape="diamond", filled=True, size=130, opacity=1)

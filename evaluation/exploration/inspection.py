@@ -63,11 +63,11 @@ def inspect_question(
     judgments: Judgments,
     detector: Detector,
     question: Question,
-    found: Mapping[tuple[str, str], tuple[Ranking, Sequence[Passage]]],
+    rankings: Mapping[tuple[str, str], tuple[Ranking, Sequence[Passage]]],
     k: int,
     annotator: Annotator | None,
 ) -> list[Listing]:
-    """Return the listings of rankings `found`, given by (corpus, pipeline).
+    """Return the listings of rankings `rankings`, given by (corpus, pipeline).
 
     The label that counts is the adjudicated label, otherwise the annotator's own judgment, otherwise other people's majority,
     otherwise the authors' gold label, otherwise the detector's label.
@@ -75,7 +75,7 @@ def inspect_question(
     pairs = list(
         dict.fromkeys(
             Pair(p.text, v.text, p.title)
-            for _, passages in found.values()
+            for _, passages in rankings.values()
             for p in passages
             for v in question.perspectives
         )
@@ -104,7 +104,7 @@ def inspect_question(
     chips = {pair: chip(pair, p) for pair, p in zip(pairs, probabilities.tolist(), strict=True)}
     return [
         _listing(corpus, pipeline, question, ranking, passages, chips, k)
-        for (corpus, pipeline), (ranking, passages) in found.items()
+        for (corpus, pipeline), (ranking, passages) in rankings.items()
     ]
 
 

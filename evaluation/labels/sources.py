@@ -41,12 +41,12 @@ _NO_DETECTORS = (HUMAN, GOLD, DERIVED)
 _FEW = 2000
 
 
-def derived_labels(workspace: Workspace, pairs: Sequence[Pair], said: Callable[[Sequence[str]], Values]) -> Values:
+def derived_labels(workspace: Workspace, pairs: Sequence[Pair], labels_of: Callable[[Sequence[str]], Values]) -> Values:
     """Return the derived label of each pair, float64[n_pairs] of 1, 0 and NaN, over all versions of all data sets.
 
-    The rule is that of the module. `said` returns the labels of pairs by their keys. If several edits led to one text, the newest
-    edit that gives a label counts. If a replaced perspective has no label but comes from an edit itself, the rule applies to it
-    as well.
+    The rule is that of the module. `labels_of` returns the labels of pairs by their keys. If several edits led to one text, the
+    newest edit that gives a label counts. If a replaced perspective has no label but comes from an edit itself, the rule applies
+    to it as well.
     """
     parts = parts_of_perspectives(workspace)
     places = [n for n, pair in enumerate(pairs) if pair.perspective in parts]
@@ -55,7 +55,7 @@ def derived_labels(workspace: Workspace, pairs: Sequence[Pair], said: Callable[[
         for n in places
         for text in _all_parts(pairs[n].perspective, parts)
     }
-    labels = dict(zip(keys, said(list(keys.values())).tolist() if keys else [], strict=True))
+    labels = dict(zip(keys, labels_of(list(keys.values())).tolist() if keys else [], strict=True))
     derived: Values = np.full(len(pairs), np.nan)
     for n in places:
         derived[n] = _derived(pairs[n].passage, pairs[n].perspective, parts, labels, frozenset())

@@ -95,7 +95,7 @@ class Share(NamedTuple):
     """The share of a label among the relevant passages that root queries retrieve, and its share among all relevant passages."""
 
     label: str
-    found: Estimate
+    retrieved: Estimate
     corpus: float
 
 
@@ -120,16 +120,16 @@ def perspective_shares(task: PirTask, roots: list[str], ids: Ids, *, seed: int =
     ]
 
 
-def shares_over_roots(found: npt.NDArray[np.float64], *, seed: int = 0) -> list[Estimate]:
+def shares_over_roots(counts: npt.NDArray[np.float64], *, seed: int = 0) -> list[Estimate]:
     """Compute the share of each label from counts float64[n_roots, n_labels], with a 95% percentile bootstrap over roots.
 
     2,000 seeded resamples (`data.statistics`); `n` counts the roots with a count above 0. All values are NaN if there is none.
     """
-    n, labels = int(found.any(axis=1).sum()), found.shape[1]
+    n, labels = int(counts.any(axis=1).sum()), counts.shape[1]
     if not n:
         return [Estimate(np.nan, np.nan, np.nan, 0)] * labels
-    overall = _shares(found.sum(axis=0)[None, :])[0]
-    drawn = _shares(resampled_means(found, _RESAMPLES, np.random.default_rng(seed)))
+    overall = _shares(counts.sum(axis=0)[None, :])[0]
+    drawn = _shares(resampled_means(counts, _RESAMPLES, np.random.default_rng(seed)))
     return [Estimate(float(overall[i]), *bootstrap_interval(drawn[:, i], n), n) for i in range(labels)]
 
 

@@ -226,14 +226,14 @@ class PeopleSample:
 
 
 def samples_of(
-    judgments: Judgments, dataset: str, said: LabelledRun, measures: Sequence[Measure]
+    judgments: Judgments, dataset: str, labelled: LabelledRun, measures: Sequence[Measure]
 ) -> dict[int, npt.NDArray[np.bool_]]:
     """Return the questions that may correct a detector (`berdseye.annotation.batches.random_sample`), by the cutoffs of measures;
-    `said` is the run with people's labels."""
-    ids = [question.id for question in said.questions]
-    population = int((said.counts > 0).sum())
+    `labelled` is the run with people's labels."""
+    ids = [question.id for question in labelled.questions]
+    population = int((labelled.counts > 0).sum())
     return {
-        k: drawn_and_reached(judgments, dataset, ids, population, said.keys[:, :k]) for k in {m.k for m in measures}
+        k: drawn_and_reached(judgments, dataset, ids, population, labelled.keys[:, :k]) for k in {m.k for m in measures}
     }
 
 

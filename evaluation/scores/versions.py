@@ -103,27 +103,27 @@ def compare_versions(
     return VersionComparison(names, first, second, compared, changed, "cover(" in run.manifest.pipeline)
 
 
-def rows_of(found: VersionComparison) -> list[dict[str, object]]:
+def rows_of(comparison: VersionComparison) -> list[dict[str, object]]:
     """Return one table row per measure: both means, their difference with its interval, and judged@k under both versions."""
     return [
         {
             "measure": old.measure,
-            found.versions[0]: old.estimate.value,
-            found.versions[1]: new.estimate.value,
+            comparison.versions[0]: old.estimate.value,
+            comparison.versions[1]: new.estimate.value,
             "difference": step.difference,
             "low": step.low,
             "high": step.high,
             "n": step.n,
-            f"judged {found.versions[0]}": old.judged,
-            f"judged {found.versions[1]}": new.judged,
+            f"judged {comparison.versions[0]}": old.judged,
+            f"judged {comparison.versions[1]}": new.judged,
             "labels": old.labels,
             "withheld": old.withheld or new.withheld,
         }
-        for old, new, step in zip(found.first, found.second, found.differences, strict=True)
+        for old, new, step in zip(comparison.first, comparison.second, comparison.differences, strict=True)
     ]
 
 
-def question_rows(found: VersionComparison) -> list[dict[str, object]]:
+def question_rows(comparison: VersionComparison) -> list[dict[str, object]]:
     """Return one table row per question and measure: removed and added perspectives, and the values under both versions."""
     return [
         {
@@ -132,10 +132,10 @@ def question_rows(found: VersionComparison) -> list[dict[str, object]]:
             "removed": [p.text for p in one.change.removed],
             "added": [p.text for p in one.change.added],
             "measure": measure,
-            found.versions[0]: old,
-            found.versions[1]: new,
+            comparison.versions[0]: old,
+            comparison.versions[1]: new,
             "difference": new - old if np.isfinite([old, new]).all() else np.nan,
         }
-        for one in found.questions
+        for one in comparison.questions
         for measure, (old, new) in one.values.items()
     ]

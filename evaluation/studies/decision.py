@@ -83,15 +83,15 @@ def decision_study(
     *,
     trials: int = 100,
     questions: int = 50,
-    foretold: int = 20,
+    predicted_trials: int = 20,
     seed: int = 0,
     progress: Progress = silent,
 ) -> StudyResult:
     """Simulate trials, each with two runs drawn from `runs` and questions drawn from those whose pairs all have gold labels.
 
-    A trial starts without judgments; probabilities are those of the detector, uncorrected. The first `foretold` trials in which
-    there is something to judge also compare the number of judgments with its prediction. Raises `BadInputError` if fewer than two
-    questions have gold labels for all of their pairs.
+    A trial starts without judgments; probabilities are those of the detector, uncorrected. The first `predicted_trials` trials
+    in which there is something to judge also compare the number of judgments with its prediction. Raises `BadInputError` if fewer
+    than two questions have gold labels for all of their pairs.
     """
     check_drawable(measure)
     judgments = Judgments.open("sqlite://")  # empty: gold labels stand in for judgments
@@ -119,7 +119,7 @@ def decision_study(
         real = int(np.sign(round(float((values[systems[0]] - values[systems[1]]).sum()), 9)))
         some = _of_questions(lists, chosen)
         state = Decision(some, measure, *systems, draws=_DRAWS, seed=number)
-        prediction = state.needed() if predicted < foretold and not state.settled else None
+        prediction = state.needed() if predicted < predicted_trials and not state.settled else None
         predicted += prediction is not None
         for name, follow in ORDERS.items():
             trial = _Trial(state, some, measure, systems, truth, np.random.default_rng([seed, number]))
@@ -212,7 +212,7 @@ def _cells(results: pd.DataFrame, version: str) -> pd.DataFrame:
             {"order": name, "figure": "saved against random (%)", "value": saved, "low": ends[0], "high": ends[1],
              "n": len(judgments)},
         ]  # fmt: skip
-        for figure, column in (("wrong orders (%)", "wrong"), ("within the interval foretold (%)", "as predicted")):
+        for figure, column in (("wrong orders (%)", "wrong"), ("within the predicted interval (%)", "as predicted")):
             share = mean_with_interval(rows[column].to_numpy(dtype=np.float64))
             if share.n:
                 percent = {end: 100 * getattr(share, end) for end in ("value", "low", "high")}

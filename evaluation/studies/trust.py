@@ -89,7 +89,7 @@ def trust_study(
     judged = lists.judged()
     enough = [enough_judged(share, floor) for share in judged]
     version = detector.version
-    stamp = {"labels": str(source), "detector_version": version, "judged": float((~np.isnan(lists.said)).mean())}
+    stamp = {"labels": str(source), "detector_version": version, "judged": float((~np.isnan(lists.labels)).mean())}
     means = [withheld(mean_with_interval(now[s], bounds=measure.bounds), judged[s], floor) for s in range(len(now))]
     tests = {
         (c.a, c.b): (c, t.p)
@@ -235,7 +235,7 @@ def _listed(described: Described, names: dict[str, str], margin: FlipMargin) -> 
             "passage": textwrap.shorten(pair.passage, _SHOWN, placeholder=" …"),
             "pair": pair.key,
         }
-        current = described.lists.said[change.label]
+        current = described.lists.labels[change.label]
         cells = {
             "now": None if np.isnan(current) else float(current),
             "changed": float(change.to),
@@ -264,7 +264,7 @@ def _setting(runs: Sequence[Run]) -> str:
 def _notes(described: Described, source: LabelSource, measure: Measure) -> list[str]:
     lists = described.lists
     notes = [
-        f"{int(lists.settled.sum()):,} of {len(lists.said):,} labels in the top {measure.k} are settled (people's or gold "
+        f"{int(lists.settled.sum()):,} of {len(lists.labels):,} labels in the top {measure.k} are settled (people's or gold "
         f"labels, by '{source}')."
     ]
     recurring = len(described.pairs) - len({p.key for p in described.pairs})

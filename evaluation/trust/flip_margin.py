@@ -139,7 +139,7 @@ def flip_margin(
     `changeable` bool[n_labels] marks the labels that may change (None: all). A missing label counts as 0. Questions without a
     value for both systems are left out. The measure is Precision@k or MRecall@k.
     """
-    labels = lists.said == 1
+    labels = lists.labels == 1
     free = np.ones(len(labels), dtype=bool) if changeable is None else changeable
     now = lists.values_now(measure)[[first, second]]
     questions = np.flatnonzero(~np.isnan(now).any(axis=0))

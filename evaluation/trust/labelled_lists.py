@@ -38,7 +38,7 @@ class LabelledLists:
     `ids` int64[n_systems, n_questions, k]: passages, padded with -1; `places` int64[n_systems, n_questions, k, m_max]: the label
     of each passage with each perspective (-1: none); `counts` int64[n_questions]: perspectives per question.
 
-    Of each label: `said` float64[n_labels]: 1, 0 or NaN (no label); `chance` float64[n_labels]: the probability that it is 1;
+    Of each label: `labels` float64[n_labels]: 1, 0 or NaN (no label); `chance` float64[n_labels]: the probability that it is 1;
     `settled` bool[n_labels]: whether people or gold labels give it, so that `chance` is 1 or 0. `counted` bool[n_questions]:
     which questions count (`berdseye.evaluation.scores.counted`); None: those with a label in one of the lists.
     """
@@ -48,7 +48,7 @@ class LabelledLists:
     ids: Ids
     places: npt.NDArray[np.int64]
     counts: npt.NDArray[np.int64]
-    said: Doubles
+    labels: Doubles
     chance: Doubles
     settled: Bools
     counted: Bools | None = None
@@ -67,13 +67,13 @@ class LabelledLists:
     def values_now(self, measure: Measure) -> Doubles:
         """Compute the measure of each system and question under the current labels, as `score_run` does; NaN for a question that
         does not count."""
-        known = ~np.isnan(np.append(self.said, np.nan))[self.places].any(axis=(0, 2, 3))
+        known = ~np.isnan(np.append(self.labels, np.nan))[self.places].any(axis=(0, 2, 3))
         counted = counting(self.counts, known) if self.counted is None else self.counted
-        return np.asarray(np.where(counted, self.values(measure, self.said == 1), np.nan))
+        return np.asarray(np.where(counted, self.values(measure, self.labels == 1), np.nan))
 
     def judged(self) -> list[float]:
         """Return the share of the pairs of each system that have a label."""
-        known = ~np.isnan(np.append(self.said, np.nan))[self.places]
+        known = ~np.isnan(np.append(self.labels, np.nan))[self.places]
         real = self.places >= 0
         return [float(known[s].sum() / max(int(real[s].sum()), 1)) for s in range(len(self.systems))]
 

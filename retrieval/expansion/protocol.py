@@ -54,14 +54,14 @@ def question_key(question: str) -> str:
 
 
 def perspectives_for(
-    found: dict[str, tuple[str, ...]], questions: Sequence[str], *, where: str, hint: str
+    by_question: dict[str, tuple[str, ...]], questions: Sequence[str], *, where: str, hint: str
 ) -> list[tuple[str, ...]]:
     """The perspectives of each question; raises `BadInputError` with the number of questions without any, and the first."""
-    missing = [question for question in questions if not found.get(question_key(question))]
+    missing = [question for question in questions if not by_question.get(question_key(question))]
     if missing:
         raise BadInputError(
             f"{len(missing)} of {len(questions)} questions have no perspectives here, for example '{missing[0]}'.",
             where=where,
             hint=hint,
         )
-    return [found[question_key(question)] for question in questions]
+    return [by_question[question_key(question)] for question in questions]

@@ -67,7 +67,7 @@ def work(workspace: Workspace, url: str) -> Judgments:
     queue.leave(bo)
     assert queue.next(ana) is not None, "her reservation stays"
     reorder_batch(judgments, batch, {items[0].record.key: 99.0})
-    assert batch_progress(judgments, batch, time=0.0).given == 4
+    assert batch_progress(judgments, batch, time=0.0).judgments == 4
     assert batch_frame(judgments, batch)["place"].nunique() == 8
     assert len(batch_shares(judgments, batch)) == 2
     assert judged_by_before(judgments, ana, "judge", batch) == own.version

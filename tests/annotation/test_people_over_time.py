@@ -12,7 +12,7 @@ from berdseye.annotation.judgments.verdict_counts import label_changes, pairs_of
 
 
 def changes(judgments: Judgments, keys: list[str]) -> list[tuple[str, bool | None, str]]:
-    return [(change.pair, change.said, change.by) for change in label_changes(judgments, keys)]
+    return [(change.pair, change.label, change.by) for change in label_changes(judgments, keys)]
 
 
 def test_each_word_that_changes_something_is_a_change(judgments: Judgments) -> None:
@@ -68,7 +68,7 @@ def test_after_all_changes_people_say_what_the_present_state_says(judgments: Jud
                 adjudicate(judgments, person, key, random.choice(VERDICTS))
             case _:
                 judgments.judge(person, key, random.choice(VERDICTS), source="annotate")
-    last = {change.pair: change.said for change in label_changes(judgments, keys)}
+    last = {change.pair: change.label for change in label_changes(judgments, keys)}
     now = majority_labels(judgments.present(keys), gold=adjudicated_labels(judgments, keys))
     assert {key: said for key, said in last.items() if said is not None} == now
 

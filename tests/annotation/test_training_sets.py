@@ -13,7 +13,7 @@ from made_pairs import record
 from berdseye.annotation.judgments.log import VERDICTS, Judgments, PairRecord, Verdict
 from berdseye.annotation.training_sets.labelling import LabellingRules, decided
 from berdseye.annotation.training_sets.leakage import without_leaks
-from berdseye.annotation.training_sets.store import SCHEMA, create, find_set, list_sets
+from berdseye.annotation.training_sets.store import SCHEMA, TrainingSetVersion, create, find_set, list_sets
 from berdseye.data.datasets.stored import SPLITS, split_of
 from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
 from berdseye.data.workspace import Workspace
@@ -195,7 +195,7 @@ def test_a_passage_in_two_splits_goes_from_the_one_that_has_more() -> None:
     assert (told.same, told.near) == ({"train and test": 1}, {"train and dev": 1})
     assert (told.pairs, told.questions) == (2, 2)
     assert "2 judged pairs were dropped" in str(told)
-    assert without_leaks(found.table).leakage.found == 0
+    assert without_leaks(found.table).leakage.leaks == 0
 
 
 def test_questions_that_share_passages_are_moved_together_towards_train() -> None:
@@ -206,7 +206,7 @@ def test_questions_that_share_passages_are_moved_together_towards_train() -> Non
     found = without_leaks(pd.concat([table, more], ignore_index=True), "move")
     assert found.table["split"].tolist() == ["train", "train", "dev", "dev", "test", "train"]
     assert (found.leakage.pairs, found.leakage.questions) == (3, 2)
-    assert without_leaks(found.table).leakage.found == 0
+    assert without_leaks(found.table).leakage.leaks == 0
 
 
 def test_leaks_can_be_kept_and_are_told() -> None:
@@ -228,8 +228,8 @@ def test_nothing_leaks_once_it_is_mended(drawn: list[tuple[str, int, int]], mend
     table = rows(*texts)
     found = without_leaks(table, "drop" if mend == "drop" else "move")
     again = without_leaks(found.table, "keep").leakage
-    assert again.found == 0
-    assert (found.leakage.found == 0) == (found.leakage.pairs == 0)
+    assert again.leaks == 0
+    assert (found.leakage.leaks == 0) == (found.leakage.pairs == 0)
     assert found.table.groupby("question")["split"].nunique().max() <= 1
     if mend == "drop":
         kept = table[table["pair"].isin(found.table["pair"])]
@@ -254,3 +254,9 @@ def test_a_set_is_mended_when_it_is_made(workspace: Workspace, judgments: Judgme
     assert made.manifest["splits"]["test"]["pairs"] == 4
     assert json.loads((made.folder / "manifest.json").read_text())["rules"]["leaks"] == "drop"
     assert create(workspace, judgments, handling="move").manifest["splits"]["test"]["pairs"] == 3
+
+
+def test_the_summary_of_leaks_is_read_under_its_earlier_name(tmp_path: Path) -> None:
+    for key in ("summary", "told"):
+        made = TrainingSetVersion("judged-1", tmp_path, "0", {"leakage": {key: "No passage is in two splits."}})
+        assert made.leakage == "No passage is in two splits."

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from berdseye.app.cli import cli, main
+from berdseye.app.commands.answer import _usage
 from berdseye.data.corpora import add_corpus
 from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.records import Question
@@ -96,3 +97,9 @@ def test_a_mistake_is_one_line(
     assert ended.value.code == 2
     assert said in " ".join(error.split())
     assert "Traceback" not in error
+
+
+def test_calls_without_tokens_are_read_under_their_earlier_name() -> None:
+    stored = {"unpriced": 0, "prompt_tokens": 1, "completion_tokens": 1, "cost": 0.0}
+    for key in ("unreported", "untold"):
+        assert "(2 calls did not report tokens)" in _usage(stored | {key: 2})

@@ -18,7 +18,7 @@ from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.judgments.recorded import JudgmentDetails
 from berdseye.annotation.judgments.schema import batch_items
 from berdseye.app.cli import cli
-from berdseye.app.jobs.deciding import EVERY, judgment_given
+from berdseye.app.jobs.deciding import EVERY, count_judgment
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.workspace import Workspace
 
@@ -151,7 +151,7 @@ def test_the_order_is_made_anew_after_some_words(held: Judgments) -> None:
             before[k] for k in before if k not in held.judged_pairs(person)
         )  # the most telling first
         queue.give(person, key, "supports")
-        threads.append(judgment_given(workspace, held, batch))
+        threads.append(count_judgment(workspace, held, batch))
     assert threads[:-1] == [None] * (EVERY - 1)
     assert threads[-1] is not None
     threads[-1].join()

@@ -10,12 +10,13 @@ from typer.testing import CliRunner
 from berdseye.annotation.judgments.adjudication import adjudicate
 from berdseye.annotation.judgments.log import VERDICTS, Judgments, PairRecord
 from berdseye.app.cli import cli
+from berdseye.app.jobs.improving import read_improvement
 from berdseye.data.datasets.stored import split_of
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
-from berdseye.detectors.trained import adopted_detector, list_trained
+from berdseye.detectors.trained import Trained, adopted_detector, list_trained
 
 YES, NO, _ = VERDICTS
 
@@ -74,7 +75,7 @@ def test_nothing_new_is_trained_where_no_judgment_is(judged: Workspace) -> None:
     (trained,) = list_trained(judged)
     again = json.loads(output("detector", "improve", *at, "--json"))
     assert list_trained(judged) == [trained]
-    assert (again["adopted"], again["comparison"]["verdict"]) == (False, "no telling"), "it is the one in use"
+    assert (again["adopted"], again["comparison"]["verdict"]) == (False, "no clear difference"), "it is the one in use"
     with_another = json.loads(output("detector", "improve", *at, "--name", "other", "--adopt", "always", "--json"))
     assert with_another["detector"] == "embedded(other)"
     assert with_another["adopted"]
@@ -135,3 +136,11 @@ def test_sets_are_listed_shown_and_exported(judged: Workspace, tmp_path: Path) -
     assert card["splits"] == listed[0]["splits"], "what is exported trains as it is"
     with pytest.raises(UnknownNameError, match="format 'hugging'"):
         output("training-set", "export", "judged-1", tmp_path / "x", *at, "--format", "hugging")
+
+
+def test_a_comparison_is_read_under_its_earlier_name(tmp_path: Path) -> None:
+    trained = Trained("a", tmp_path, "embedded(a)", {})
+    assert read_improvement(trained) is None
+    for key in ("summary", "told"):
+        (tmp_path / "improvement.json").write_text(json.dumps({"comparison": {key: "b against a"}}))
+        assert (read_improvement(trained) or {})["comparison"]["summary"] == "b against a"

@@ -66,14 +66,14 @@ def test_a_text_is_found_whatever_its_title(workspace: Workspace, tmp_path: Path
 
 def test_all_that_is_held_of_a_pair_is_given_by_source_and_version(workspace: Workspace) -> None:
     store = LabelStore(workspace)
-    assert store.held(["a"]) == []
+    assert store.by_source(["a"]) == []
     store.put("embedded", "v1", ["a", "b"], [0.25, 0.5])
     store.put("embedded", "v1", ["a"], [0.75])
     store.put("embedded", "v2", ["a"], [1.0])
     store.put("gold", "g", ["b"], [0.0])
-    assert store.held(["a"]) == [("embedded", "v1", "a", 0.75), ("embedded", "v2", "a", 1.0)]
-    assert [row[:3] for row in store.held(["b", "c"])] == [("embedded", "v1", "b"), ("gold", "g", "b")]
-    assert store.held([]) == []
+    assert store.by_source(["a"]) == [("embedded", "v1", "a", 0.75), ("embedded", "v2", "a", 1.0)]
+    assert [row[:3] for row in store.by_source(["b", "c"])] == [("embedded", "v1", "b"), ("gold", "g", "b")]
+    assert store.by_source([]) == []
 
 
 def test_resemblance_is_the_jaccard_similarity_of_word_5_grams() -> None:

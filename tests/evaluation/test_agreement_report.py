@@ -86,7 +86,7 @@ def test_a_report_has_every_part_and_says_what_it_left_out() -> None:
     assert set(TITLES) == set(PARTS)
     assert set(NOTES) == set(PARTS) - {"matrix"}
     assert (found.unsure_left_out, found.skipped_left_out) == (2, 1)
-    assert "2 unsure and 1 skipped left out" in found.said
+    assert "2 unsure and 1 skipped left out" in found.summary
     assert found.people == ("Ana", "Bo")
     assert len(found.parts["guidelines"]) == 0
     matrix = found.parts["matrix"].set_index("rater")

@@ -156,7 +156,7 @@ def training_data(
     )
     if simulated := version.manifest["judgments_of_made_up_annotators"]:
         note(f"{simulated:,} of {version.manifest['judgments']:,} judgments are by simulated annotators of the demo.")
-    note(f"Training set {version.id} ({version.hash}). {version.manifest['leakage']['told']}")
+    note(f"Training set {version.id} ({version.hash}). {version.leakage}")
     return set_to_train_on(version)
 
 
@@ -225,19 +225,19 @@ def improve(
     plan = TrainingPlan(kind=chosen, name=detector_name, bases=(base,) if base else ())
     if simulated := version.manifest["judgments_of_made_up_annotators"]:
         note(f"{simulated:,} of {version.manifest['judgments']:,} judgments are by simulated annotators of the demo.")
-    note(f"Training set {version.id} ({version.hash}). {version.manifest['leakage']['told']}")
+    note(f"Training set {version.id} ({version.hash}). {version.leakage}")
     with counting(f"{kind} '{detector_name}'") as progress:
         result = improved(ws, version, plan, mode, made_by=person, progress=progress)
     if json:
         print_json(result.as_row())
         return
     print(f"{result.trained.detector}\t{result.trained.card['measured']}")
-    print(result.found)
+    print(result.comparison)
     if result.adopted:
-        note(f"{result.found.new} ({result.found.new_version}) is now in use.")
+        note(f"{result.comparison.new} ({result.comparison.new_version}) is now in use.")
     else:
         note(
-            f"{result.found.present} stays in use; to change that, run `berdseye detector adopt '{result.found.new}'`."
+            f"{result.comparison.present} stays in use; to change that, run `berdseye detector adopt '{result.comparison.new}'`."
         )
 
 

@@ -22,7 +22,7 @@ from berdseye.evaluation.detection.operating_points import (
     figures,
     precision_recall,
 )
-from berdseye.evaluation.detection.thresholds import RunEffects, chosen_by_hand, with_words
+from berdseye.evaluation.detection.thresholds import RunEffects, chosen_by_hand, with_human_labels
 from berdseye.evaluation.labels.sources import HUMAN
 
 _NAMES = {"precision": "Precision", "recall": "Recall", "f1": "F1", "accuracy": "Accuracy"}
@@ -147,7 +147,11 @@ def on_run(detector: Detector, threshold: float) -> None:
             if st.button("Label them", icon=":material/smart_toy:", key="ask-run"):
                 ask_of_run(run, detector)
                 st.rerun()
-    chances = with_words(run_probabilities, labelled(run, HUMAN).labels) if prefer_people else run_probabilities.chances
+    chances = (
+        with_human_labels(run_probabilities, labelled(run, HUMAN).labels)
+        if prefer_people
+        else run_probabilities.chances
+    )
     effects = RunEffects(chances, run_probabilities.counts, k)
     columns = st.columns(4)
     now, before = effects.at(threshold), effects.at(detector.threshold)

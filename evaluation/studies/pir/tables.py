@@ -131,9 +131,11 @@ def bias(setting: Setting) -> StudyPart:
             for share in perspective_shares(search.task, roots, ids):
                 place = {"retriever": paper_retriever(name), "task": paper_task(search), "perspective": share.label}
                 paper = figure("pir_bias", "share", **place) if setting.k == 5 else None
-                cells.append(cell(share.found, paper, task=search.task.name, pipeline=name, perspective=share.label))
+                cells.append(
+                    cell(share.retrieved, paper, task=search.task.name, pipeline=name, perspective=share.label)
+                )
         for share in perspective_shares(search.task, roots, ids):
-            in_corpus = share.found._replace(value=share.corpus, low=float("nan"), high=float("nan"), n=len(roots))
+            in_corpus = share.retrieved._replace(value=share.corpus, low=float("nan"), high=float("nan"), n=len(roots))
             cells.append(cell(in_corpus, task=search.task.name, pipeline=IN_CORPUS, perspective=share.label))
     frame = pd.DataFrame(cells)
     table_notes = comparison_notes(sided, frame)

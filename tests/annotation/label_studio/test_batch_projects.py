@@ -36,7 +36,7 @@ def make_batch(judgments: Judgments) -> MakeBatch:
 
 def progress_of(judgments: Judgments, batch: Batch) -> tuple[int, int]:
     found = batch_progress(judgments, batch, time=0)
-    return found.given, found.wanted
+    return found.judgments, found.wanted
 
 
 def test_each_of_the_people_has_a_project_with_their_share_and_no_prediction(

@@ -185,7 +185,7 @@ def test_a_batch_goes_by_file_to_another_server_and_comes_back(
     assert (done.new, done.problems) == (3, ())
     assert words(judgments) == {(names[0], "unsure", ""), (names[0], "does not support", "no")}
     assert {e["batch"] for j in judgments.present() for e in judgments.history(j.pair)} == {batch.id}
-    assert batch_progress(judgments, batch, time=0).given == 3
+    assert batch_progress(judgments, batch, time=0).judgments == 3
     assert import_file(judgments, exported, annotators={user: people[0].name}).new == 0
 
 

@@ -66,7 +66,7 @@ def test_the_admins_judgments_in_a_persons_project_are_warned_of_and_assigned_by
     )
     assert f'assign {batch.name} --to "{ana.name}" --from "{ADMIN}"' in warning
     assert list(present(judgments)) == [ADMIN]
-    assert batch_progress(judgments, batch, time=0).given == 0, "they are nobody's the batch asks for"
+    assert batch_progress(judgments, batch, time=0).judgments == 0, "they are nobody's the batch asks for"
     (again,) = pull_from_projects(judgments, connection, [batch])
     assert again.report.warnings == (warning,), "it is said until somebody has decided"
 
@@ -81,7 +81,7 @@ def test_the_admins_judgments_in_a_persons_project_are_warned_of_and_assigned_by
     kept = ("at", "verdict", "comment", "seconds", "shown", "batch", "guidelines")
     assert [[e[name] for name in kept] for e in added if e["kind"] == "judge"] == [[e[n] for n in kept] for e in before]
     assert list(present(judgments)) == [ana.name]
-    assert batch_progress(judgments, batch, time=0).given == 3
+    assert batch_progress(judgments, batch, time=0).judgments == 3
     assert misplaced(judgments) == []
     with pytest.raises(BadInputError, match="has no judgment"):
         assign(judgments, batch, ana, None, "Lea")

@@ -63,7 +63,7 @@ def test_a_better_one_is_adopted_and_a_worse_or_equal_one_is_not() -> None:
     held = rows(60)
     good, bad = guessing("good", held, 0.95, 1), guessing("bad", held, 0.6, 2)
     better, worse, same = (compare_detectors(a, b, held) for a, b in ((bad, good), (good, bad), (good, good)))
-    assert (better.verdict, worse.verdict, same.verdict) == ("better", "worse", "no telling")
+    assert (better.verdict, worse.verdict, same.verdict) == ("better", "worse", "no clear difference")
     assert better.p < 0.001
     assert same.p == 1.0
     assert np.isnan(same.differences[0].low), "no resample says how far two alike detectors may differ"
@@ -83,14 +83,14 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says() -> None:
         held = rows(30)
         a, b = guessing("a", held, 0.8, 2 * seed), guessing("b", held, 0.8, 2 * seed + 1)
         found = compare_detectors(a, b, held, seed=seed)
-        missed += found.verdict != "no telling"
+        missed += found.verdict != "no clear difference"
     assert missed <= 7
 
 
 def test_too_few_questions_tell_nothing_however_large_the_difference() -> None:
     held = rows(4)
     found = compare_detectors(guessing("bad", held, 0.0, 1), guessing("good", held, 1.0, 2), held)
-    assert found.verdict == "no telling"
+    assert found.verdict == "no clear difference"
     assert "needs at least 5 questions" in str(found)
 
 
@@ -106,7 +106,7 @@ def test_questions_that_the_present_one_learned_from_are_left_out() -> None:
 
 def test_without_held_out_pairs_nothing_is_said() -> None:
     found = compare_detectors(Table("a", {}), Table("b", {}), [])
-    assert (found.pairs, found.verdict, math.isnan(found.p)) == (0, "no telling", True)
+    assert (found.pairs, found.verdict, math.isnan(found.p)) == (0, "no clear difference", True)
     assert "cannot be compared" in str(found)
     assert isinstance(found, Improvement)
     assert not worth_adopting(found, "if-better")

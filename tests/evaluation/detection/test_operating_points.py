@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score, precision_recall_curve, precision_score, recall_score
 
 from berdseye.evaluation.detection.operating_points import cells_by_group, decisions_at, figures, precision_recall
-from berdseye.evaluation.detection.thresholds import RunEffects, RunProbabilities, with_words
+from berdseye.evaluation.detection.thresholds import RunEffects, RunProbabilities, with_human_labels
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import mrecall, precision
 
@@ -91,7 +91,7 @@ def test_more_perspectives_than_k_ask_for_k_of_them() -> None:
 def test_peoples_words_hold_at_every_threshold() -> None:
     held = RunProbabilities(np.array([[[0.9, 0.2]]], dtype=np.float32), np.ones((1, 1, 2), dtype=bool), np.array([2]))
     words = np.array([[[0.0, np.nan]]])
-    effects = RunEffects(with_words(held, words), held.counts, 1)
+    effects = RunEffects(with_human_labels(held, words), held.counts, 1)
     assert effects.curves(np.array([0.0, 0.1, 0.5]))["Precision@1"].tolist() == [1.0, 1.0, 0.0]
     assert held.missing == 0
 

@@ -47,10 +47,10 @@ def test_shares_by_hand() -> None:
     """
     support, undermine = perspective_shares(task(), ["a", "b"], np.array([[0, 1, 2, 5], [4, 0, 5, -1]]))
     assert (support.label, undermine.label) == ("support", "undermine")
-    assert (support.found.value, undermine.found.value) == (0.5, 0.5)
+    assert (support.retrieved.value, undermine.retrieved.value) == (0.5, 0.5)
     assert (support.corpus, undermine.corpus) == (pytest.approx(3 / 5), pytest.approx(2 / 5))
-    assert support.found.n == 2
-    assert isnan(support.found.low), "two roots give no interval"
+    assert support.retrieved.n == 2
+    assert isnan(support.retrieved.low), "two roots give no interval"
 
 
 def test_shares_over_many_roots_have_the_interval_of_a_ratio() -> None:
@@ -63,15 +63,18 @@ def test_shares_over_many_roots_have_the_interval_of_a_ratio() -> None:
 
 def test_shares_of_nothing_found_have_no_value() -> None:
     shares = perspective_shares(task(), ["a", "b"], np.array([[5, 3], [0, 5]]))
-    assert all(isnan(s.found.value) and isnan(s.found.low) and s.found.n == 0 for s in shares)
+    assert all(isnan(s.retrieved.value) and isnan(s.retrieved.low) and s.retrieved.n == 0 for s in shares)
 
 
 @given(st.lists(st.lists(st.integers(-1, 5), min_size=3, max_size=3, unique=True), min_size=2, max_size=2))
 def test_shares_sum_to_one_and_lie_in_their_intervals(rows: list[list[int]]) -> None:
     shares = perspective_shares(task(), ["a", "b"], np.array(rows))
-    if shares[0].found.n:
-        assert sum(s.found.value for s in shares) == pytest.approx(1)
-        assert all(isnan(s.found.low) or s.found.low - 1e-9 <= s.found.value <= s.found.high + 1e-9 for s in shares)
+    if shares[0].retrieved.n:
+        assert sum(s.retrieved.value for s in shares) == pytest.approx(1)
+        assert all(
+            isnan(s.retrieved.low) or s.retrieved.low - 1e-9 <= s.retrieved.value <= s.retrieved.high + 1e-9
+            for s in shares
+        )
 
 
 def news() -> PirTask:

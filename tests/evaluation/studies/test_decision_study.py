@@ -15,7 +15,13 @@ from berdseye.evaluation.studies.result import StudyResult
 def study(workspace: Workspace, measure: str = "MRecall@3", detector: str = "random(rate=0.4)") -> StudyResult:
     runs = [load_run(workspace, run_name("debate", "web", p)) for p in ("bm25", "dense(static)")]
     return decision_study(
-        workspace, runs, parse_detector(detector, workspace), parse_measure(measure), trials=4, questions=6, foretold=1
+        workspace,
+        runs,
+        parse_detector(detector, workspace),
+        parse_measure(measure),
+        trials=4,
+        questions=6,
+        predicted_trials=1,
     )
 
 

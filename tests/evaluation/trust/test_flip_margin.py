@@ -27,7 +27,7 @@ def fewest_by_trying(lists: LabelledLists, measure: Measure, free: Bools, most: 
     used = sorted({int(n) for n in np.unique(lists.places) if n >= 0 and free[n]})
     for size in range(most + 1):
         for chosen in combinations(used, size):
-            labels = (lists.said == 1).copy()
+            labels = (lists.labels == 1).copy()
             labels[list(chosen)] ^= True
             if behind(lists, measure, labels):
                 return size
@@ -47,9 +47,9 @@ def test_no_smaller_set_of_changes_turns_the_order_and_the_listed_ones_do(
     first, second = (0, 1) if now[0] >= now[1] else (1, 0)
     picked = LabelledLists(
         lists.systems, lists.questions, lists.ids[[first, second]], lists.places[[first, second]], lists.counts,
-        lists.said, lists.chance, lists.settled,
+        lists.labels, lists.chance, lists.settled,
     )  # fmt: skip
-    free = np.random.default_rng(seed).random(len(lists.said)) >= fixed
+    free = np.random.default_rng(seed).random(len(lists.labels)) >= fixed
     found = flip_margin(lists, measure, first, second, changeable=free)
     tried = fewest_by_trying(picked, measure, free)
     if found.changes is None:
@@ -57,7 +57,7 @@ def test_no_smaller_set_of_changes_turns_the_order_and_the_listed_ones_do(
         return
     if found.size is not None and found.size <= 5:
         assert found.size == tried
-    labels = (lists.said == 1).copy()
+    labels = (lists.labels == 1).copy()
     for change in found.changes:
         assert free[change.label]
         assert labels[change.label] != change.to

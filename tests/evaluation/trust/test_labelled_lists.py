@@ -47,7 +47,7 @@ def test_gold_is_settled_and_the_rest_has_the_detectors_chance(demo_workspace: W
     assert np.array_equal(lists.settled, ~np.isnan(stored))
     assert lists.settled.sum() > 0
     assert np.array_equal(lists.chance[lists.settled], stored[lists.settled])
-    assert np.isin(lists.said, (0, 1)).all()
+    assert np.isin(lists.labels, (0, 1)).all()
     questions = load_dataset(demo_workspace, "policy")
     pair = run_pairs(demo_workspace, runs[0], questions, 1).pairs[0]
     assert found.pairs[lists.places[0, 0, 0, 0]].key == pair.key
