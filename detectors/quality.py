@@ -125,12 +125,6 @@ def auroc(truth: Truth, scores: Doubles, weights: Doubles | None = None) -> floa
     return Ranked(truth, scores).auroc(np.ones(len(truth)) if weights is None else weights)
 
 
-def calibration_error(truth: Truth, scores: Doubles, weights: Doubles) -> float:
-    """Return the expected calibration error: the mean gap between P and the share that is true, over ten bins of equal
-    width (Naeini 2015)."""
-    return _gap(_bins(scores), scores - truth, weights)
-
-
 def rate_weights(truth: Truth, weights: Doubles | None = None) -> Doubles:
     """Return factors, float64[n], that make the positives a share of `BASE_RATE` of the (weighted) pairs."""
     base_weights = np.ones(len(truth)) if weights is None else weights

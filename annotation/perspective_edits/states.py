@@ -104,11 +104,6 @@ class History:
         self.edits[edit] = replace(self.edits[edit], status=status, decision=decision)
 
 
-def edits_of(events: Iterable[Any]) -> list[Edit]:
-    """Return the edits of a log, in the order they were proposed; `events` are its rows in order, with the person's name."""
-    return list(History(events).edits.values())
-
-
 def accepted(edits: Iterable[Edit]) -> list[Edit]:
     """Return the accepted edits in the order they were accepted, which is the order of their application."""
     decided = [(e.decision.event, e) for e in edits if e.status == "accepted" and e.decision is not None]

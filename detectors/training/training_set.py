@@ -3,11 +3,9 @@
 Also distillation: a small detector learns a strong detector's probabilities, as BERDS trained Mistral on GPT-4's labels.
 """
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
@@ -77,12 +75,6 @@ def training_set(pairs: Sequence[LabelledPair], source: str | Path, data_hash: s
                 hint="Add pairs of more questions, or assign train, dev and test in a column 'split'.",
             )
     return TrainingSet(by_split["train"], by_split["dev"], by_split["test"], str(source), data_hash)
-
-
-def pairs_hash(pairs: Sequence[LabelledPair]) -> str:
-    """Return 12 hex digits that depend on every text, label and split, but not on the order of the pairs."""
-    rows = sorted([p.pair.key, p.pair.title, int(p.supports), p.question, p.split] for p in pairs)
-    return sha256(json.dumps(rows).encode()).hexdigest()[:12]
 
 
 def group(pair: LabelledPair) -> str:

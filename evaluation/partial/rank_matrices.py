@@ -6,7 +6,7 @@ n_queries] in 0..1, NaN for a query without annotated passages. The values equal
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -45,10 +45,6 @@ class RankMatrices:
     def counts(self) -> npt.NDArray[np.int64]:
         """The number of relevant passages of each query, int64[n_queries]."""
         return np.asarray(self.exists.sum(axis=1), dtype=np.int64)
-
-    def of_systems(self, chosen: Sequence[int]) -> "RankMatrices":
-        """Return the matrices of some of the systems."""
-        return replace(self, systems=tuple(self.systems[s] for s in chosen), ranks=self.ranks[list(chosen)])
 
     def checked(self, k: int) -> int:
         """Return `k` if the lists are deep enough for it; otherwise raise `BadInputError`."""

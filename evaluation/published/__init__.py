@@ -11,9 +11,3 @@ def published(name: str) -> pd.DataFrame:
     published."""
     with (files("berdseye.evaluation") / "published" / f"{name}.csv").open(encoding="utf-8") as file:
         return pd.read_csv(file)
-
-
-def published_names() -> list[str]:
-    """Return the names of all published tables."""
-    folder = files("berdseye.evaluation") / "published"
-    return sorted(f.name.removesuffix(".csv") for f in folder.iterdir() if f.name.endswith(".csv"))

@@ -3,8 +3,7 @@
 A seed always selects the same pairs, in whatever order files and runs are named.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, Literal, NamedTuple, get_args
@@ -230,12 +229,6 @@ def check_random_questions(*, order: str, calibration: int, sample: int | None) 
             f"The preset {RANDOM_QUESTIONS} serves whole questions in the order they were drawn.",
             hint=f"Omit {' and '.join(broken)}.",
         )
-
-
-def count_by(items: Iterable[Item], stratum: Stratum) -> dict[str, int]:
-    """Count the items of each stratum."""
-    names = sorted(_STRATUM[stratum](item) for item in items)
-    return {name: sum(1 for _ in held) for name, held in groupby(names)}
 
 
 def _question(item: Item) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from berdseye.annotation.judgments.log import Annotator
 from berdseye.annotation.perspective_edits.changes import Change, ConflictError, chosen_parts
-from berdseye.annotation.perspective_edits.states import Decision, Edit, Replayed, edits_of, overlaps, replay
+from berdseye.annotation.perspective_edits.states import Decision, Edit, History, Replayed, overlaps, replay
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.records import Perspective, Question
 
@@ -164,6 +164,10 @@ def test_a_split_and_the_merging_of_its_parts_give_the_original(which: int, into
     split = Change.of("split", [held[which]], parts).apply(held)
     assert len(split) == len(held) + into - 1
     assert Change.of("merge", parts[::-1], [held[which]]).apply(split) == held
+
+
+def edits_of(rows: list[Row]) -> list[Edit]:
+    return list(History(rows).edits.values())
 
 
 def test_the_log_is_folded_with_its_undos() -> None:

@@ -188,7 +188,7 @@ def improve(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Train a detector on the current judgments, and adopt it where it is better on ws-out questions.
+    """Train a detector on the current judgments, and adopt it where it is better on held-out questions.
 
     The command creates the next version of the training set 'judged', trains on its train split, chooses the threshold on dev,
     and compares the result with the adopted detector on test. `if-better` adopts the new detector where the 95% interval of the

@@ -9,7 +9,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from berdseye.data.datasets.labelled_pairs import LabelledPair, Split
 from berdseye.data.records import Pair
 from berdseye.detectors.prompts import ZERO_SHOT
-from berdseye.detectors.training.training_set import TrainingSet, pairs_hash, training_set
+from berdseye.detectors.training.training_set import TrainingSet, training_set
 
 WORDS = ("cars", "trams", "zoos", "schools", "uniforms", "cities")
 SPLITS: tuple[Split, ...] = ("train", "train", "train", "train", "dev", "test")
@@ -29,7 +29,7 @@ def made_pairs(per_question: int = 8) -> list[LabelledPair]:
 
 def made_set(per_question: int = 8) -> TrainingSet:
     pairs = made_pairs(per_question)
-    return training_set(pairs, "made.tsv", pairs_hash(pairs))
+    return training_set(pairs, "made.tsv", f"{per_question:012x}")
 
 
 def yes_no_model(folder: Path) -> Path:

@@ -9,7 +9,7 @@ from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.datasets.stored import same_question, split_of
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Pair
-from berdseye.detectors.training.training_set import FEWEST, pairs_hash, training_set
+from berdseye.detectors.training.training_set import FEWEST, training_set
 
 
 def test_pairs_keep_the_splits_of_their_file() -> None:
@@ -77,9 +77,3 @@ def test_a_pair_with_both_labels_is_refused() -> None:
     pairs = made_pairs()
     with pytest.raises(BadInputError, match="both labels"):
         training_set([*pairs, pairs[0]._replace(supports=not pairs[0].supports)], "x.tsv", "0")
-
-
-def test_the_hash_follows_every_label_and_no_order() -> None:
-    pairs = made_pairs()
-    assert pairs_hash(pairs[::-1]) == pairs_hash(pairs)
-    assert pairs_hash([pairs[0]._replace(supports=False), *pairs[1:]]) != pairs_hash(pairs)

@@ -1,6 +1,5 @@
 """Ranks of relevant passages from runs, and what is refused."""
 
-import numpy as np
 import pytest
 from made_ranks import RELEVANT, RUNS, hand_made
 
@@ -52,9 +51,3 @@ def test_a_query_without_relevant_passages_is_left_out_and_said() -> None:
 def test_what_cannot_be_used_is_said(runs: dict, relevant: dict, said: str) -> None:
     with pytest.raises(BadInputError, match=said):
         rank_matrices(runs, relevant)
-
-
-def test_systems_can_be_picked_in_any_order() -> None:
-    picked = hand_made().of_systems([2, 0])
-    assert picked.systems == ("three", "one")
-    assert np.array_equal(picked.ranks[1], hand_made().ranks[0])
