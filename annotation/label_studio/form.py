@@ -18,39 +18,33 @@ GUIDELINE = (
     "Does the passage support the perspective? Judge by what it says, not by what you know or believe. "
     "Choose 'does not support' when it opposes the perspective or says nothing about it."
 )
-CONFIG = f"""<View>
-  <Header size="6" value="{GUIDELINE}"/>
-  <Header size="5" value="Question"/>
+_PAIR = """<Header size="5" value="Question"/>
   <Text name="question" value="$question" valueType="text"/>
   <Header size="5" value="Perspective"/>
   <Text name="perspective" value="$perspective" valueType="text"/>
   <Header size="5" value="Passage"/>
   <Text name="title" value="$title" valueType="text"/>
-  <Text name="passage" value="$passage" valueType="text"/>
+  <Text name="passage" value="$passage" valueType="text"/>"""
+_COMMENT = """<TextArea name="comment" toName="passage" placeholder="Comment (if you like)" rows="2" maxSubmissions="1"
+            editable="true"/>"""
+CONFIG = f"""<View>
+  <Header size="6" value="{GUIDELINE}"/>
+  {_PAIR}
   <Choices name="verdict" toName="passage" choice="single-radio" required="true"
            requiredMessage="Choose a verdict.">
     <Choice value="supports" hotkey="1"/>
     <Choice value="does not support" hotkey="2"/>
     <Choice value="unsure" hotkey="3"/>
   </Choices>
-  <TextArea name="comment" toName="passage" placeholder="Comment (if you like)" rows="2" maxSubmissions="1"
-            editable="true"/>
+  {_COMMENT}
 </View>
 """
 _UNTITLED = "(no title)"
 _NO_DATA: Mapping[str, Any] = MappingProxyType({})
 _OPPOSITE: Mapping[str, Verdict] = {"supports": "does not support", "does not support": "supports"}
-_COMMENT = """<TextArea name="comment" toName="passage" placeholder="Comment (if you like)" rows="2" maxSubmissions="1"
-            editable="true"/>"""
 _VERIFY = f"""<View>
   <Header size="6" value="Read the passage and decide for yourself, then say whether the decision below is right."/>
-  <Header size="5" value="Question"/>
-  <Text name="question" value="$question" valueType="text"/>
-  <Header size="5" value="Perspective"/>
-  <Text name="perspective" value="$perspective" valueType="text"/>
-  <Header size="5" value="Passage"/>
-  <Text name="title" value="$title" valueType="text"/>
-  <Text name="passage" value="$passage" valueType="text"/>
+  {_PAIR}
   <Header size="5" value="Decision: the passage ... the perspective"/>
   <Text name="decision" value="$decision" valueType="text"/>
   <Choices name="verdict" toName="passage" choice="single-radio" required="true" requiredMessage="Agree or disagree.">

@@ -53,6 +53,13 @@ _LEAVE = Binding(LEAVE, "leave the comment, the list of keys or the choice of ev
 _KEYS = Binding(KEYS, "show these keys", "page", "keys")
 _UNDO = Binding(UNDO, "undo (repeatable)")
 
+_CARDS = (
+    Binding(NEXT, "the next passage", "cards"),
+    Binding(PREVIOUS, "the previous passage", "cards"),
+    _UNDO,
+    _KEYS,
+    _LEAVE,
+)
 ANNOTATE = (
     Binding("1", "supports (Agree, First)"),
     Binding("2", "does not support (Disagree, Second)"),
@@ -81,21 +88,13 @@ ADJUDICATION = (
 )
 EXPLORE = (
     *(Binding(str(n), f"flip the label of perspective {n}", "cards") for n in range(1, 10)),
-    Binding(NEXT, "the next passage", "cards"),
-    Binding(PREVIOUS, "the previous passage", "cards"),
-    _UNDO,
-    _KEYS,
-    _LEAVE,
+    *_CARDS,
 )
 FAILURES = (
     Binding("1", "supports", "cards"),
     Binding("2", "does not support", "cards"),
     Binding("3", "unsure", "cards"),
-    Binding(NEXT, "the next passage", "cards"),
-    Binding(PREVIOUS, "the previous passage", "cards"),
-    _UNDO,
-    _KEYS,
-    _LEAVE,
+    *_CARDS,
 )
 """Keys of the passages around the chosen hole."""
 PERSPECTIVES = (

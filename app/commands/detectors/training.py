@@ -16,6 +16,7 @@ from berdseye.app.commands.training_sets import AnnotatorOption, DemoOption, Lea
 from berdseye.data.workspace import Workspace
 
 if TYPE_CHECKING:
+    from berdseye.annotation.training_sets.store import TrainingSetVersion
     from berdseye.detectors.training.training_set import TrainingSet
 
 
@@ -143,21 +144,36 @@ def training_data(
 
     if file is not None:
         return training_set(read_labelled_pairs(file), file, file_hash(file))
-    from berdseye.annotation.training_sets.store import find_set
     from berdseye.app.jobs.improving import set_to_train_on
+
+    return set_to_train_on(_found_or_created(workspace, wanted, demo=demo))
+
+
+def _found_or_created(
+    workspace: Workspace,
+    wanted: str | None,
+    rule: str = "adjudicated",
+    unsure: str = "ignored",
+    annotator: str = "",
+    leaks: str = "drop",
+    *,
+    demo: bool,
+) -> "TrainingSetVersion":
+    """The training set `wanted`, or a new version of the set 'judged' by these rules; also prints which one it is."""
+    from berdseye.annotation.training_sets.store import find_set
     from berdseye.app.jobs.training_sets import create_set_version
 
     version = (
         find_set(workspace, wanted)
         if wanted
         else create_set_version(
-            workspace, "judged", "adjudicated", "ignored", "", "drop", demo=demo, made_by=acting_name(workspace)
+            workspace, "judged", rule, unsure, annotator, leaks, demo=demo, made_by=acting_name(workspace)
         )
     )
     if simulated := version.manifest["judgments_of_made_up_annotators"]:
         note(f"{simulated:,} of {version.manifest['judgments']:,} judgments are by simulated annotators of the demo.")
     note(f"Training set {version.id} ({version.hash}). {version.leakage}")
-    return set_to_train_on(version)
+    return version
 
 
 def register_improve(group: typer.Typer) -> None:
@@ -196,9 +212,8 @@ def improve(
 
     Example: `berdseye detector improve --adopt if-better`
     """
-    from berdseye.annotation.training_sets.store import find_set
     from berdseye.app.jobs.improving import improve as improved
-    from berdseye.app.jobs.training_sets import create_set_version, one_of
+    from berdseye.app.jobs.training_sets import one_of
     from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan
     from berdseye.evaluation.detection.improvement import ADOPTS
 
@@ -216,16 +231,9 @@ def improve(
     mode = one_of("rule for adopting", adopt, ADOPTS)
     chosen = one_of("kind of training", kind, tuple(k for k in DETECTOR_OF if k != "stacked"))
     person = acting_name(ws)
-    version = (
-        find_set(ws, set_)
-        if set_
-        else create_set_version(ws, "judged", rule, unsure, annotator, leaks, demo=demo, made_by=person)
-    )
+    version = _found_or_created(ws, set_, rule, unsure, annotator, leaks, demo=demo)
     detector_name = name or (version.id if chosen == "head" else f"{version.id}-{chosen}")
     plan = TrainingPlan(kind=chosen, name=detector_name, bases=(base,) if base else ())
-    if simulated := version.manifest["judgments_of_made_up_annotators"]:
-        note(f"{simulated:,} of {version.manifest['judgments']:,} judgments are by simulated annotators of the demo.")
-    note(f"Training set {version.id} ({version.hash}). {version.leakage}")
     with counting(f"{kind} '{detector_name}'") as progress:
         result = improved(ws, version, plan, mode, made_by=person, progress=progress)
     if json:

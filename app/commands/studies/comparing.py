@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 Test = Literal["t", "randomisation", "bootstrap"]
 Correction = Literal["holm", "bonferroni", "fdr_bh", "none"]
+_CorpusOption = Annotated[str, typer.Option(help="The corpus of the runs.")]
+_PipelineOption = Annotated[
+    list[str] | None, typer.Option(help="The pipeline of a system; repeatable. Default: all pipelines with a run.")
+]
+_MeasureOption = Annotated[str, typer.Option(help="The measure: MRecall@k, Precision@k or Coverage@k.")]
 
 
 def register(group: typer.Typer) -> None:
@@ -88,11 +93,9 @@ def register_decision(group: typer.Typer) -> None:
 
 def decision(
     dataset: Annotated[str, typer.Option(help="The data set whose stored runs are compared; it needs gold labels.")],
-    corpus: Annotated[str, typer.Option(help="The corpus of the runs.")],
-    pipeline: Annotated[
-        list[str] | None, typer.Option(help="The pipeline of a system; repeatable. Default: all pipelines with a run.")
-    ] = None,
-    measure: Annotated[str, typer.Option(help="The measure: MRecall@k, Precision@k or Coverage@k.")] = "MRecall@5",
+    corpus: _CorpusOption,
+    pipeline: _PipelineOption = None,
+    measure: _MeasureOption = "MRecall@5",
     detector: Annotated[
         str | None, typer.Option(help="The detector that provides the initial probabilities. Default: the adopted one.")
     ] = None,
@@ -137,11 +140,9 @@ def register_trust(group: typer.Typer) -> None:
 
 def trust(
     dataset: Annotated[str, typer.Option(help="The data set whose stored runs are compared.")],
-    corpus: Annotated[str, typer.Option(help="The corpus of the runs.")],
-    pipeline: Annotated[
-        list[str] | None, typer.Option(help="The pipeline of a system; repeatable. Default: all pipelines with a run.")
-    ] = None,
-    measure: Annotated[str, typer.Option(help="The measure: MRecall@k, Precision@k or Coverage@k.")] = "MRecall@5",
+    corpus: _CorpusOption,
+    pipeline: _PipelineOption = None,
+    measure: _MeasureOption = "MRecall@5",
     labels: Annotated[
         str | None,
         typer.Option(
