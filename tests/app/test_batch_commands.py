@@ -73,8 +73,8 @@ def test_a_batch_goes_from_a_run_to_a_gold_label(held: Judgments, tmp_path: Path
     adjudicate(held, held.sign_in("Judge"), key, "supports")
     shown = json.loads(output("batch", "show", "first", "--json"))
     numbers = shown["progress"]
-    assert (numbers["given"], numbers["finished"], numbers["disputed"], numbers["decided"]) == (2, 1, 1, 1)
-    assert [(p["name"], p["words"], p["flagged"], p["seconds"]) for p in numbers["people"]] == [
+    assert (numbers["judgments"], numbers["finished"], numbers["disputed"], numbers["decided"]) == (2, 1, 1, 1)
+    assert [(p["name"], p["judgments"], p["flagged"], p["seconds"]) for p in numbers["people"]] == [
         ("Ana", 1, 1, 3.0), ("Bo", 1, 0, None),
     ]  # fmt: skip
     assert [f["comment"] for f in shown["flags"]] == ["two views in one"]
