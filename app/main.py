@@ -19,6 +19,7 @@ from berdseye.app.components.job_box import job_line
 from berdseye.app.components.looks import SIDEBAR, apply_style
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.components.tour import tour
+from berdseye.app.serving.gate import START_PAGE
 from berdseye.data.errors import BerdseyeError
 
 # A file of this package: Streamlit fetches an icon given by name from another machine.
@@ -65,7 +66,7 @@ def main() -> None:
                 f"views/{name}.py",
                 title=title,
                 icon=icon,
-                default=name == "explore",
+                default=name == START_PAGE,
                 visibility="visible" if name not in OF_ONE and may(role(), right_of_page(name)) else "hidden",
             )
             for name, (title, icon) in VIEWS.items()

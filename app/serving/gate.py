@@ -1,4 +1,5 @@
-"""The server's checks before any page runs: host names, the origin of the request, and in team mode the person.
+"""The server's checks before any page runs: host names, the origin of the request, and in team mode the person; and the address
+of the start page.
 
 Pages check rights themselves. These checks cover what no page sees: WebSockets opened by other sites, files held for download,
 uploads, and the other routes of Streamlit. `ROUTES` lists every one of these routes that is not public.
@@ -18,7 +19,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.auth_util import get_cookie_with_chunks
 from streamlit.runtime import Runtime
@@ -33,6 +34,8 @@ from berdseye.data.errors import BadInputError, BerdseyeError
 from berdseye.data.people import PeopleSettings, folded_email
 from berdseye.data.workspace import Workspace
 
+START_PAGE = "explore"
+"""The page that the app opens on, by the name of its file in app/views. Streamlit serves it at the app's root address only."""
 LOOPBACK = ("localhost", "127.0.0.1")
 PUBLIC = ("_stcore/health", "_stcore/host-config", "_stcore/stream")
 """Routes below `_stcore` that the app answers to anyone in team mode, because the sign-in needs them. The stream runs pages, and
@@ -73,6 +76,7 @@ def middleware(workspace: Workspace) -> list[Middleware]:
         Middleware(BrowserRules),
         Middleware(TrustedHostMiddleware, allowed_hosts=[*LOOPBACK, *((own,) if own else ())], www_redirect=False),
         Middleware(OwnOrigin, address=people.address),
+        Middleware(StartPage),
     ]
     return [*checks, Middleware(Members, workspace=workspace)] if people.team else checks
 
@@ -128,6 +132,24 @@ class OwnOrigin:
 
     def _is_own(self, origin: str, host: str) -> bool:
         return origin in (f"http://{host}", f"https://{host}") or bool(self._address and origin == self._address)
+
+
+class StartPage:
+    """Redirects the address with the start page's name (`/explore`) to the root address, and keeps the query.
+
+    Streamlit itself draws the start page there as well, but with the message "Page not found".
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with a redirect or pass the request on."""
+        if scope["type"] == "http" and scope["path"].rstrip("/") == f"{_base()}/{START_PAGE}":
+            query = scope["query_string"].decode("latin-1")
+            await RedirectResponse(f"{_base()}/{'?' if query else ''}{query}")(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
 
 
 class Members:
@@ -218,5 +240,10 @@ def _people(folder: Path, written: int) -> PeopleSettings:
 
 def _inner(path: str) -> str:
     """Return a path without the app's base path and without the leading slash."""
+    return path.removeprefix(_base()).lstrip("/")
+
+
+def _base() -> str:
+    """Return the app's base path with a leading slash, or an empty text if the app is at the root of its host."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    return path.removeprefix(f"/{base}" if base else "").lstrip("/")
+    return f"/{base}" if base else ""

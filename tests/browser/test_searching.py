@@ -1,5 +1,5 @@
 """The researcher's way through Search in a browser: words, facets, more like one, a map, words apart; a passage, a
-question."""
+question; and the addresses of Explore, to which the links lead."""
 
 from urllib.parse import parse_qs, urlparse
 
@@ -98,3 +98,40 @@ def test_from_a_map_to_a_passage_to_a_question_in_all_runs(app: Served, page: Pa
     expect(page.get_by_role("combobox", name="Question")).to_be_visible()
     expect(said).to_have_text(TEXT)
     assert asked(page)["question"] == [QUESTION]
+
+
+NOTICED = """
+window.notFound = 0;
+new MutationObserver(() => { window.notFound += document.body?.innerText.includes("Page not found") ? 1 : 0; })
+    .observe(document, {childList: true, subtree: true, characterData: true});
+"""
+"""Counts how often a page shows "Page not found", however briefly."""
+
+
+def test_explore_has_the_root_address_and_one_of_its_name(app: Served, page: Page) -> None:
+    page.add_init_script(NOTICED)
+    said = page.get_by_role("heading", level=2)
+    query = f"?set=debate&question={QUESTION}"
+    for path in ("/", "/explore", "/explore/"):
+        go(page, f"{app.url}{path}{query}")
+        expect(said).to_have_text(TEXT)
+        assert urlparse(page.url).path == "/"
+        assert asked(page)["question"] == [QUESTION]
+        assert page.evaluate("window.notFound") == 0, path
+        assert page.get_by_test_id("stSidebarNavLink").first.get_attribute("aria-current") == "page", path
+    go(page, f"{app.url}/explore")
+    expect(page.get_by_role("combobox", name="Question")).to_be_visible()
+
+    # From there into the pages that links lead to, and back.
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Runs").click()
+    page.wait_for_url("**/runs*")
+    settled(page)
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Explore").click()
+    page.wait_for_url(lambda address: urlparse(address).path == "/")
+    settled(page)
+    page.go_back()
+    page.wait_for_url("**/runs*")
+    settled(page)
+    assert page.evaluate("window.notFound") == 0
+    go(page, f"{app.url}/no_such_page")
+    page.wait_for_function("window.notFound > 0")
