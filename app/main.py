@@ -13,6 +13,7 @@ from berdseye.app.access.session import (
     require_sign_in,
     role,
     sign_in_box,
+    timed,
 )
 from berdseye.app.components.browser_state import redraw_when_reconnected
 from berdseye.app.components.job_box import job_line
@@ -77,13 +78,14 @@ def main() -> None:
         else:
             sign_in_box()
         here = next(name for name, other in pages.items() if other == page)
-        enter(here)
-        apply_style()
-        redraw_when_reconnected()
-        tour(here, pages)
-        if may(role(), right_of_page("jobs")):
-            job_line(pages["jobs"])
-        page.run()
+        with timed(here):
+            enter(here)
+            apply_style()
+            redraw_when_reconnected()
+            tour(here, pages)
+            if may(role(), right_of_page("jobs")):
+                job_line(pages["jobs"])
+            page.run()
 
 
 def _nothing() -> None:

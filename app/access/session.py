@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import streamlit as st
 from sqlalchemy import event
+from streamlit.runtime.scriptrunner import StopException
 
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.people import person_of
@@ -120,6 +121,24 @@ def errors_in_place() -> Iterator[None]:
         raise
 
 
+@contextmanager
+def timed(page: str) -> Iterator[None]:
+    """Log how the drawing of a page ended and how many milliseconds it took. A page is interrupted if the person clicks before it
+    is complete, or if it asks to be drawn again."""
+    began, how = time.monotonic(), "interrupted"
+    try:
+        yield
+        how = "drawn"
+    except StopException:  # a page that has nothing more to show
+        how = "drawn"
+        raise
+    except Exception:
+        how = "failed"
+        raise
+    finally:
+        _log.info("page %s: %s, %.0f ms", page, how, 1000 * (time.monotonic() - began))
+
+
 def enter(page: str) -> None:
     """Let a page run for the signed-in person. Raises `RefusedError` if their role does not allow it.
 
@@ -127,7 +146,6 @@ def enter(page: str) -> None:
     transaction on the judgments, because roles change and sign-ins expire while pages are open.
     """
     name_person(acting_person())
-    _log.debug("page %s", page)
     st.session_state["right"] = right_of_page(page)
     _permit_page()
 

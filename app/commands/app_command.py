@@ -1,5 +1,7 @@
 """`berdseye init`, `demo` and `app`: create a workspace, and serve it."""
 
+import logging
+from importlib.metadata import version
 from typing import Annotated
 
 import typer
@@ -10,7 +12,10 @@ from berdseye.app.commands.console import note, notes
 from berdseye.app.commands.options import WorkspaceOption, open_workspace
 from berdseye.app.serving.serve import APP_PORT, LABEL_STUDIO_PORT
 from berdseye.data.demo.content import is_demo
+from berdseye.data.logs import log_to
 from berdseye.data.workspace import Workspace
+
+_log = logging.getLogger(__name__)
 
 
 def register(cli: typer.Typer) -> None:
@@ -39,6 +44,9 @@ def demo(workspace: WorkspaceOption = None) -> None:
         return
     from berdseye.app.demo import build_demo
 
+    folder = Workspace.create(folder).folder
+    log_to(folder)  # before this, a new workspace has no folder for its log
+    _log.info("demo: started, version %s, workspace %s", version("berdseye"), folder)
     columns = (
         TextColumn("Demo workspace"),
         BarColumn(),

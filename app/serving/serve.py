@@ -1,6 +1,7 @@
 """The servers of `berdseye app`: Streamlit and Label Studio on loopback, both ended by Ctrl-C, their ports, and the exchange of
 judgments between them."""
 
+import logging
 import os
 import signal
 import socket
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
 
@@ -17,6 +19,7 @@ from berdseye.app.commands.console import note
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.workspace import Workspace
 
+_log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
 APP_PORT, LABEL_STUDIO_PORT = 8501, 8080
 _PULL_EVERY = 30.0
@@ -52,6 +55,7 @@ def serve(workspace: Workspace, port: int, label_studio_port: int | None) -> int
     try:
         if label_studio_port is not None:
             server = _start_label_studio(workspace, label_studio_port)
+        _log.info("app: started, version %s, workspace %s, port %d", version("berdseye"), workspace.folder, port)
         note(f"Berdseye       http://{HOST}:{port}")
         if server is not None:
             note(

@@ -1,8 +1,11 @@
 """Commands in the log of their workspace."""
 
 import logging
+import re
 import sys
 from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +48,15 @@ def test_texts_are_not_logged(workspace: Workspace, monkeypatch: pytest.MonkeyPa
     monkeypatch.delenv("BERDSEYE_WORKSPACE", raising=False)
     called(monkeypatch, "expansion", "Should zoos exist?", "Zoos help.", "--workspace", str(workspace.folder))
     assert "zoos" not in str(logged_lines(workspace)).lower()
+
+
+def test_the_log_of_a_new_demo_begins_with_its_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("berdseye.app.demo.build_demo", lambda folder, _say: Workspace.create(folder))
+    folder = tmp_path / "new"
+    called(monkeypatch, "demo", "--workspace", str(folder))
+    (_, level, _, _, begun), (*_, ended) = logged_lines(Workspace.open(folder))
+    assert (level, begun) == ("INFO", f"demo: started, version {version('berdseye')}, workspace {folder}")
+    assert re.fullmatch(r"demo: done, \d+\.\d s", ended)
 
 
 def test_verbose_shows_the_log(

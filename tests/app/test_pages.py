@@ -105,6 +105,16 @@ def test_the_app_opens_on_explore_with_the_name_entry() -> None:
     assert all(b.disabled for b in at.button if re.match(r"P\d", b.label))
 
 
+def test_a_drawn_page_is_timed_in_the_log(demo: Workspace) -> None:
+    at = AppTest.from_file(str(APP / "main.py"), default_timeout=60)
+    at.query_params["question"] = "zoos"
+    at.run()
+    text = (demo.folder / "logs" / "berdseye.log").read_text(encoding="utf-8")
+    (line,) = (line for line in text.splitlines() if "\tpage " in line)
+    assert re.fullmatch(r"\S+\tINFO\t-\tapp\.access\.session\tpage explore: drawn, [1-9]\d* ms", line)
+    assert "zoos" not in text
+
+
 def test_a_missing_workspace_is_said_in_place(at_hand: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BERDSEYE_WORKSPACE", str(at_hand.folder / "gone"))
     at = AppTest.from_file(str(APP / "main.py"), default_timeout=60).run()

@@ -1,6 +1,7 @@
 """`berdseye app` as a process: its address, its port, and its end without anything left running."""
 
 import signal
+from importlib.metadata import version
 from pathlib import Path
 
 import psutil
@@ -69,6 +70,9 @@ def test_the_app_answers_where_it_says_and_ends_whole(
     said = log.read_text(encoding="utf-8")
     assert said.rstrip().endswith("Ended.")
     assert "Traceback" not in said
+    kept = (workspace.folder / "logs" / "berdseye.log").read_text(encoding="utf-8")
+    assert f"\tapp: started, version {version('berdseye')}, workspace {workspace.folder}, port {port}\n" in kept
+    assert "\tapp: ended with status 0, " in kept
 
 
 def test_ctrl_c_right_at_the_start_leaves_nothing_behind(workspace: Workspace, tmp_path: Path) -> None:
