@@ -84,7 +84,7 @@ def _argument(parameter: Any, choices: Mapping[str, Sequence[str]], key: str) ->
 
 
 def _label(parameter: Any) -> str:
-    return str(parameter.name or "").replace("_", " ").capitalize()
+    return str(parameter.name or "").replace("_", " ").replace("dataset", "data set").capitalize()
 
 
 def _empty(parameter: Any, offered: Sequence[str]) -> str:

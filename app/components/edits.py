@@ -155,7 +155,7 @@ def open_edits(
     """
     waiting = [e for e in edits if e.status == "open"]
     if not waiting:
-        st.caption("No open proposals. Proposals appear here until someone decides them.")
+        st.caption("No open proposals. Proposals appear here until someone accepts or rejects them.")
     for place, edit in enumerate(waiting[:_SHOWN]):
         with st.container(border=True, key=f"edit-{edit.id}"):
             st.markdown(f"**Edit {edit.id}** · {VERBS[edit.change.action]} · {escaped(edit.by.name)}, {edit.at[:10]}")

@@ -206,7 +206,9 @@ def draw_chart(
 
 def draw_table(agreement_report: AgreementReport, name: str) -> None:
     """Draw a table of the report with its note."""
-    st.dataframe(shown(agreement_report.parts[name]), hide_index=True, key=f"part-{name}")
+    # Streamlit measures a column by its first rows, and the first row has no kappa.
+    columns = {"kappa": st.column_config.TextColumn(width=170)}
+    st.dataframe(shown(agreement_report.parts[name]), hide_index=True, key=f"part-{name}", column_config=columns)
     st.caption(NOTES[name])
 
 

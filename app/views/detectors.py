@@ -64,7 +64,10 @@ def table() -> None:
         rows.append(("in\u00a0use" if name == adopted else "", escaped(name), *row_end))
     columns = ["", "detector", "version", "measured", "threshold", "threshold chosen by"]
     st.table(pd.DataFrame(rows, columns=columns).set_index(""))
-    st.caption("On every page and in every command, the detector in use labels the pairs that nobody has judged.")
+    st.caption(
+        "Pages and commands take their labels from the detector in use unless you choose another label source. In a workspace "
+        "with gold labels, judgments and gold labels come first."
+    )
 
 
 def choose() -> None:

@@ -22,7 +22,7 @@ from berdseye.evaluation.failures.reasons import REASONS, reason_counts, reasons
 ORDERS = {
     "most holes first": ["holes", "row"],
     "as in the data set": ["row"],
-    "latest ranks first": ["latest", "row"],
+    "deepest ranks first": ["latest", "row"],
     "shortest question first": ["words", "row"],
 }
 Hole = tuple[str, str, int]  # the run's name, the question's id and the perspective's place, from 1
@@ -127,7 +127,7 @@ def draw_summary(frame: pd.DataFrame, k: int) -> None:
     columns[2].metric(
         f"Holes within {k}",
         f"{int(frame['hole'].sum()):,}",
-        f"{frame['hole'].mean():.0%} of them",
+        f"{frame['hole'].mean():.0%} of the perspectives",
         delta_color="off",
         delta_arrow="off",
     )

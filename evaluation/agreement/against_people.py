@@ -75,7 +75,8 @@ def against_people(
     table = pd.DataFrame(rows)
     if published:
         table = pd.concat([table, published_detectors().rename(columns={"detector": "rater"})], ignore_index=True)
-    return table.reindex(columns=list(COLUMNS))
+    # Whole numbers that can be missing: as floats, a table would show a count of one as 1.000.
+    return table.reindex(columns=list(COLUMNS)).astype({"n": "Int64", "n_dropped": "Int64"})
 
 
 def _cells(counts: Ints, reference: Reference, *, pooled: bool) -> Doubles:

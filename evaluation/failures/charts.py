@@ -42,7 +42,7 @@ def _text_map(holes: pd.DataFrame, k: int) -> alt.LayerChart:
             "line": holes["row"].astype(str) + _CUT + holes["question"],
             "column": corpora + _CUT + place,
             "label": holes["rank"].map(lambda rank: "–" if np.isnan(rank) else f"{rank:.0f}"),
-            "ink": np.where(~holes["hole"] | holes["rank"].isna(), "white", "black"),
+            "ink": [_ink(colour) for colour in _colours(holes, k)],
             **_shared(holes, k),
         }
     )
@@ -122,6 +122,13 @@ def _block_names(blocks: list[str], tall: int) -> alt.Axis:
 
 def _tooltip_columns(holes: pd.DataFrame) -> list[str]:
     return [*(("corpus",) if "corpus" in holes else ()), *_TOOLTIP]
+
+
+def _ink(colour: str) -> str:
+    """Return white or black: the colour of text that has the higher contrast (WCAG 2.1) to a cell of this colour, `#rrggbb`."""
+    parts = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+    luminance = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ (0.2126, 0.7152, 0.0722)
+    return "white" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "black"
 
 
 def _shared(holes: pd.DataFrame, k: int) -> dict[str, object]:

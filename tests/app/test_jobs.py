@@ -211,7 +211,7 @@ def test_the_page_tells_every_job_and_the_address_names_one(at_hand: Workspace) 
 
 def test_work_is_started_from_the_page_and_counted_on_every_page(demo: Workspace) -> None:
     at = drawn("jobs", work="run")
-    next(w for w in at.multiselect if w.label == "Dataset").set_value(["debate"])
+    next(w for w in at.multiselect if w.label == "Data set").set_value(["debate"])
     next(w for w in at.multiselect if w.label == "Corpus").set_value(["web"])
     next(w for w in at.multiselect if w.label == "Pipeline").set_value(["bm25"])
     next(b for b in at.button if b.label == "Start").click()

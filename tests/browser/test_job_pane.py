@@ -12,7 +12,7 @@ def test_work_outlives_a_reload_is_stopped_goes_on_and_is_done(own_app: Served, 
     settled(page)
     main.get_by_test_id("stFormSubmitButton").get_by_role("button").click()
     expect(main.get_by_text("Not started. Enter a value for Dataset, Corpus, Pipeline.")).to_be_visible()
-    for name, value in (("Dataset", "debate"), ("Corpus", "web"), ("Pipeline", "bm25")):
+    for name, value in (("Data set", "debate"), ("Corpus", "web"), ("Pipeline", "bm25")):
         box = main.get_by_role("combobox", name=name)
         box.click()
         box.press_sequentially(value)

@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
 
 from berdseye.evaluation.agreement.against_people import against_people
 from berdseye.evaluation.agreement.alignment import Rule, aligned
-from berdseye.evaluation.agreement.exports import NOTES, TITLES, to_html, to_latex, write_report
+from berdseye.evaluation.agreement.exports import NOTES, TITLES, shown, to_html, to_latex, write_report
 from berdseye.evaluation.agreement.report import PARTS, Choices, Parts, report
 from berdseye.evaluation.published import published
 
@@ -57,6 +57,13 @@ def test_one_persons_labels_against_anothers_are_scikit_learns_figures() -> None
     printed = published("berds_detectors")
     second = printed[printed["setting"] == "human"].iloc[0]
     assert found["human second (human)"]["accuracy"] == second["accuracy"] == 85.2
+
+
+def test_counts_are_whole_numbers_beside_rows_without_counts() -> None:
+    side = aligned(labels(Ana="yy", Bo="y."), (NO, YES))
+    rows = {row["rater"]: row for row in shown(against_people(side, ("Ana", "Bo"))).to_dict("records")}
+    assert (rows["Ana"]["n"], rows["Ana"]["n dropped"]) == ("1", "1")
+    assert (rows["human second (human)"]["n"], rows["human second (human)"]["n dropped"]) == ("", "")
 
 
 def test_against_the_majority_ties_and_those_alone_say_nothing() -> None:

@@ -4,9 +4,24 @@ import json
 from xml.etree import ElementTree
 
 import pandas as pd
+import pytest
 import vl_convert
 
-from berdseye.evaluation.failures.charts import hole_chart
+from berdseye.evaluation.charts import SEQUENTIAL
+from berdseye.evaluation.failures.charts import HOLE_COLOUR, _ink, _pale, hole_chart
+
+
+@pytest.mark.parametrize(
+    ("colour", "ink"),
+    [
+        (SEQUENTIAL[7], "white"),  # rank 1: contrast 9.4
+        (SEQUENTIAL[3], "black"),  # rank k: 8.5, in white 2.5
+        (HOLE_COLOUR, "black"),  # 5.4, in white 3.9
+        (_pale(HOLE_COLOUR), "black"),
+    ],
+)
+def test_a_rank_has_the_ink_with_the_higher_contrast(colour: str, ink: str) -> None:
+    assert _ink(colour) == ink
 
 
 def test_the_hole_map_is_a_whole_svg_whatever_the_questions_say() -> None:
