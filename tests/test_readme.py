@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from berdseye.app.access.roles import PAGES as APP_PAGES
 from berdseye.app.cli import cli
 from berdseye.data.workspace import Workspace
+from tests.browser.screenshots import CAPTIONS, FOLDER, gallery
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -43,6 +45,14 @@ def copied(demo_workspace: Workspace, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BERDSEYE_WORKSPACE", raising=False)
     return tmp_path
+
+
+def test_the_page_of_pictures_has_every_page_and_no_other_picture() -> None:
+    """`make screenshots` writes it."""
+    text = TEXTS[ROOT / "docs" / "README.md"]
+    assert text == gallery()
+    assert list(CAPTIONS) == list(APP_PAGES)
+    assert sorted(re.findall(r"\(screenshots/([^)]+)\)", text)) == sorted(path.name for path in FOLDER.iterdir())
 
 
 def test_pages_have_commands() -> None:
