@@ -1,7 +1,7 @@
 """Answers to the questions of a data set: stored in the workspace by name, and read from files."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -101,6 +101,18 @@ def load_answers(workspace: Workspace, name: str) -> AnswerSet:
     if name not in (known := [p.stem for p in _folder(workspace).glob("[!.]*.json")]):
         raise UnknownNameError("answer set", name, known)
     return files.read(lambda: _read(path, files))
+
+
+def named_answers(workspace: Workspace, dataset: str, names: Sequence[str] | None) -> list[AnswerSet]:
+    """The answer sets in `names`, which are stored sets or JSONL files; all stored sets of the data set for None."""
+    if not names:
+        return [load_answers(workspace, m.name) for m in list_answers(workspace) if m.dataset == dataset]
+    return [
+        AnswerSet(Path(name).stem, dataset, Path(name).stem, {}, read_answer_file(Path(name)))
+        if Path(name).suffix in (".jsonl", ".json")
+        else load_answers(workspace, name)
+        for name in names
+    ]
 
 
 def _read(path: Path, files: FileSet) -> AnswerSet:

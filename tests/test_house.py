@@ -4,6 +4,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,41 @@ def test_each_floor_imports_only_floors_below(package: str) -> None:
         assert plain == set(), f"{path.relative_to(ROOT)} imports {plain} without `berdseye.`"
         ours = {name[1] for name in names if name[0] == "berdseye"}
         assert ours <= BELOW[package] | {package}, path.relative_to(ROOT)
+
+
+def module_of(path: Path) -> str:
+    """The dotted name of the module in a file."""
+    return ".".join(["berdseye", *path.relative_to(ROOT).with_suffix("").parts]).removesuffix(".__init__")
+
+
+MODULES = {module_of(path): path for path in SOURCES}
+IMPORTS: dict[str, set[str]] = {
+    name: {
+        module
+        for imported_name in imported(path)
+        for module in (imported_name, imported_name.rpartition(".")[0])
+        if module in MODULES and module != name
+    }
+    for name, path in MODULES.items()
+}
+"""The modules of Berdseye that each module imports, in functions and for types too."""
+
+
+def test_no_modules_import_each_other() -> None:
+    """Also not through others: each module can be read after those that it imports."""
+    order = list(TopologicalSorter(IMPORTS).static_order())
+    assert set(order) == set(MODULES)
+
+
+def test_python_needs_no_command() -> None:
+    """What a command and the Python API both do is in a module that both import."""
+    needed: set[str] = set()
+    found = {name for name in MODULES if name.startswith("berdseye.app.python")}
+    assert found
+    while found:
+        needed |= found
+        found = set().union(*(IMPORTS[name] for name in found)) - needed
+    assert {name for name in needed if name.startswith(("berdseye.app.commands", "berdseye.app.cli"))} == set()
 
 
 def test_streamlit_is_imported_in_the_app_alone() -> None:

@@ -9,13 +9,13 @@ import numpy.typing as npt
 from berdseye.annotation.judgments.verdict_counts import PAIR_STATUSES, passage_statuses
 from berdseye.app.access.session import judgments, workspace
 from berdseye.app.cached.cached_on import cached_on, judgments_version
-from berdseye.app.pipelines import pipeline_of
 from berdseye.data.corpora import open_corpus
 from berdseye.data.records import Pair, Passage, Question, Ranking
 from berdseye.data.web.addresses import registered_domain
 from berdseye.evaluation.exploration.facets import Values
 from berdseye.evaluation.exploration.passage_map import sides
 from berdseye.evaluation.labels.sources import labels_of, parse_label_source
+from berdseye.evaluation.pipelines import pipeline_of
 from berdseye.retrieval.dense.ranker import neighbours
 from berdseye.retrieval.fusion import fused_over_corpora
 from berdseye.retrieval.pipeline import search

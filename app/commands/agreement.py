@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from berdseye.app.commands.arguments import not_with
 from berdseye.app.commands.console import note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.atomic import make_folder
 from berdseye.data.files.given_paths import regular_file
+from berdseye.data.given_options import not_with
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from berdseye.app.commands.arguments import given_options, not_with, only_with
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.models import DEFAULT_MODEL, ModelOption
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
+from berdseye.data.given_options import given_options, not_with, only_with
 from berdseye.data.workspace import Workspace
 
 if TYPE_CHECKING:

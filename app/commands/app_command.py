@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from berdseye.app.commands.arguments import not_with
 from berdseye.app.commands.console import note, notes
 from berdseye.app.commands.options import WorkspaceOption, open_workspace
 from berdseye.app.serving.serve import APP_PORT, LABEL_STUDIO_PORT
 from berdseye.data.demo.content import is_demo
+from berdseye.data.given_options import not_with
 from berdseye.data.logs import log_to
 from berdseye.data.workspace import Workspace
 

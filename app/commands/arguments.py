@@ -1,8 +1,6 @@
-"""Checks that every command runs on its arguments before it starts, and the refusal of options that would have no effect."""
+"""Checks that every command runs on its arguments before it starts."""
 
 import math
-from collections.abc import Mapping
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +10,10 @@ from typer.core import TyperCommand, TyperGroup
 from berdseye.app.commands.former_names import with_present_command, with_present_options, words_of
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.given_paths import possible_path
+from berdseye.data.given_options import giving
 
 _LARGEST = 2**63 - 1  # the largest integer that databases, Parquet and NumPy accept
 _ON_THE_COMMAND_LINE = "COMMANDLINE"
-_WRITTEN: ContextVar[Mapping[str, str]] = ContextVar("options written on the command line", default={})  # noqa: B039
 
 
 class _Checked:
@@ -37,12 +35,8 @@ class _Checked:
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; while it runs, `given_options`, `only_with` and `not_with` report on its arguments."""
-        names = {str(p.name): _called(p) for p in self.params if _is_written(ctx, str(p.name))}
-        before = _WRITTEN.set(names)
-        try:
+        with giving({str(p.name): _called(p) for p in self.params if _is_written(ctx, str(p.name))}):
             return super().invoke(ctx)  # type: ignore[misc]
-        finally:
-            _WRITTEN.reset(before)
 
 
 class CheckedCommand(_Checked, TyperCommand):
@@ -65,32 +59,6 @@ def check_arguments(group: typer.Typer) -> None:
     for inner in group.registered_groups:
         if inner.typer_instance is not None:
             check_arguments(inner.typer_instance)
-
-
-def given_options(*names: str) -> list[str]:
-    """Those of the parameters `names` that the command line contains, as it spells them ('--measure', 'FILE').
-
-    An option that is given with its default value counts. Outside a running command the list is empty.
-    """
-    return [called for name, called in _WRITTEN.get().items() if name in names]
-
-
-def only_with(wanted: str, present: object, *names: str) -> None:
-    """Raise `BadInputError` where one of the parameters `names` is given although `wanted`, which they require, is absent."""
-    if not present and (given := given_options(*names)):
-        raise BadInputError(
-            f"{_listed(given)} {_has(given)} no effect without {wanted}.",
-            hint=f"Omit {_it(given)}, or give {wanted}.",
-        )
-
-
-def not_with(other: str, present: object, *names: str, why: str = "") -> None:
-    """Raise `BadInputError` where one of the parameters `names` is given together with `other`, which makes it ineffective."""
-    if present and (given := given_options(*names)):
-        raise BadInputError(
-            f"{_listed(given)} {_has(given)} no effect with {other}{f', {why}' if why else ''}.",
-            hint=f"Omit {_listed(given)}, or omit {other}.",
-        )
 
 
 def _is_written(ctx: Any, name: str) -> bool:
@@ -135,15 +103,3 @@ def _check_text(called: str, value: str) -> None:
         raise BadInputError(
             f"{called} is not UTF-8: {value[:80]!a}.", hint="Type it again in a terminal that uses UTF-8."
         ) from error
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join(names)
-
-
-def _has(names: list[str]) -> str:
-    return "has" if len(names) == 1 else "have"
-
-
-def _it(names: list[str]) -> str:
-    return "it" if len(names) == 1 else "them"

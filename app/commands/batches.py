@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from berdseye.app.access.acting import acting_name
-from berdseye.app.commands.arguments import given_options, not_with, only_with
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
+from berdseye.data.given_options import given_options, not_with, only_with
 
 if TYPE_CHECKING:
     from berdseye.annotation.batches.stored import Batch

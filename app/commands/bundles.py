@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from berdseye.app.commands.arguments import only_with
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.given_options import only_with
 
 
 def register(cli: typer.Typer) -> None:

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from berdseye.app.commands.arguments import only_with
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
+from berdseye.data.given_options import only_with
 from berdseye.data.progress import Progress
 from berdseye.data.texts.near_duplicates import DEFAULT_THRESHOLD
 from berdseye.data.workspace import Workspace

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from berdseye.app.commands.arguments import not_with, only_with
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, MinJudgedOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.given_paths import is_file
+from berdseye.data.given_options import not_with, only_with
 from berdseye.evaluation.interchange.external_runs import Missing
 
 if TYPE_CHECKING:

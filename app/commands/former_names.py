@@ -69,16 +69,6 @@ def with_present_options(command: Sequence[str], args: list[str]) -> list[str]:
     return ["".join((names.get(name, name), sign, value)) for name, sign, value in options] + args[end:]
 
 
-def present_keyword(command: Sequence[str], keyword: str) -> str:
-    """The present keyword of a command's option that is called from Python, for a present or former one."""
-    former = f"--{keyword.replace('_', '-')}"
-    present = _options_of(command).get(former)
-    if present is None:
-        return keyword
-    _note_new_name(former, present)
-    return present.removeprefix("--").replace("-", "_")
-
-
 def _options_of(command: Sequence[str]) -> dict[str, str]:
     """Former to present names of the options of a command, by the words that call it."""
     return {

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from berdseye.app.access.acting import acting_name
-from berdseye.app.commands.arguments import not_with
 from berdseye.app.commands.console import note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
+from berdseye.data.given_options import not_with
 
 if TYPE_CHECKING:
     from berdseye.annotation.guidelines.versions import Guidelines

@@ -36,9 +36,9 @@ def index(
 
     Example: `berdseye index debates --pipeline "dense(static)"`
     """
-    from berdseye.app.pipelines import pipeline_of
     from berdseye.data.corpora import open_corpus
     from berdseye.data.errors import BadInputError
+    from berdseye.evaluation.pipelines import pipeline_of
 
     if shards is not None and ray is None:
         raise BadInputError("--shards requires --ray.", hint="Pass --ray HOST:PORT or --ray local as well.")

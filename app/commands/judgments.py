@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from berdseye.app.commands.arguments import only_with
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.label_studio import import_file
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
+from berdseye.data.given_options import only_with
 
 judgments = typer.Typer(no_args_is_help=True, help="Exchange judgments with Label Studio, check them, and export them.")
 

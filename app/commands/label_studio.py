@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from berdseye.app.commands.arguments import given_options
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.app.serving.serve import LABEL_STUDIO_PORT, free_port
 from berdseye.data.errors import BadInputError
+from berdseye.data.given_options import given_options
 
 if TYPE_CHECKING:
     from berdseye.annotation.label_studio.exchange import BatchExchange

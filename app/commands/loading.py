@@ -73,7 +73,7 @@ def commands_of(name: str) -> Mapping[str, Any]:
     """The commands that a module registers; each asks whether it may run, and checks its arguments."""
     with _lock:
         if name not in _loaded:
-            from berdseye.app.access.acting import guard
+            from berdseye.app.commands.guarding import guard
 
             part = typer.Typer(rich_markup_mode=MARKUP, add_completion=False)
             import_module(f"{_PACKAGE}.{name}").register(part)

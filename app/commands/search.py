@@ -89,8 +89,8 @@ def search(
 
     Example: `berdseye search "Should zoos keep large animals?" --corpus web --pipeline "dense(static)" --k 5 --json`
     """
-    from berdseye.app.pipelines import pipeline_of
     from berdseye.data.corpora import open_corpus
+    from berdseye.evaluation.pipelines import pipeline_of
     from berdseye.retrieval.pipeline import search as ranked
     from berdseye.retrieval.protocol import Query
 

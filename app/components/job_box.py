@@ -15,8 +15,8 @@ from berdseye.app.components.downloads import download
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.jobs.reports import Reached
 from berdseye.app.jobs.running import Job, dismiss_job, list_jobs, resume_job, start_job, stop_job
-from berdseye.app.pipelines import pipeline_of
 from berdseye.data.errors import BadInputError
+from berdseye.evaluation.pipelines import pipeline_of
 from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
 
 _SILENT_AFTER = 60.0

@@ -177,9 +177,9 @@ class Workspace:
     @property
     def studies(self) -> list[str]:
         """Names of the studies that `study` runs."""
-        from berdseye.app.commands.studies.calling import study_names
+        from berdseye.evaluation.studies.by_name.study_registry import STUDIES
 
-        return study_names()
+        return sorted(STUDIES)
 
     def add_corpus(self, name: str, source: str | Path, **options: Any) -> int:
         """Add a corpus from a file or folder, with the options of `berdseye corpus add`; returns the number of its passages."""
@@ -230,7 +230,7 @@ class Workspace:
         (supports), False, or None without a label. `perspectives` are those of a question given as text; a `Question` brings its
         own. `attrs["perspectives"]` of the table lists their texts.
         """
-        from berdseye.app.pipelines import pipeline_of
+        from berdseye.evaluation.pipelines import pipeline_of
         from berdseye.retrieval.pipeline import search
         from berdseye.retrieval.protocol import query_of
 
@@ -445,9 +445,14 @@ class Workspace:
 
         The result has `tables` and `charts`, and is stored in the workspace.
         """
-        from berdseye.app.commands.studies.calling import call_study
+        from berdseye.app.access.acting import acting_name
+        from berdseye.evaluation.studies.by_name.study_registry import run_study
+        from berdseye.evaluation.studies.result import save_result
 
-        return call_study(self.folder, name, *files, **options)
+        made_by = acting_name(self.folder)  # raises before the computation, not after it
+        result = run_study(self.folder, name, *files, progress=self.progress, **options)
+        save_result(self.folder, result, made_by=made_by)
+        return result
 
     def __repr__(self) -> str:
         return f"Workspace {self.folder.folder.name}: {', '.join(f'{v} {k}' for k, v in self._counts().items())}"

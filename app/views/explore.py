@@ -17,7 +17,6 @@ from berdseye.app.components.detector_line import detector_line, fallibility
 from berdseye.app.components.keys import EXPLORE, UNDO, key_list, keyboard
 from berdseye.app.components.passage_card import CHIPS_OF_A_CARD, passage_card
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.pipelines import pipeline_of
 from berdseye.data.datasets.layouts.rows import perspectives_of_lines
 from berdseye.data.datasets.stored import dataset_names, load_dataset
 from berdseye.data.errors import BadInputError
@@ -25,6 +24,7 @@ from berdseye.data.records import Question
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.trained import adopted_detector, detector_names
 from berdseye.evaluation.exploration.inspection import Chip, Hit, Listing, detector_against_gold, inspect_question
+from berdseye.evaluation.pipelines import pipeline_of
 from berdseye.retrieval.expansion.manual import ManualPerspectives
 from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
 from berdseye.retrieval.protocol import query_of

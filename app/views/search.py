@@ -24,7 +24,6 @@ from berdseye.app.components.choices import chosen_source, one_of, selectbox_by_
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.components.search_results import chosen_facets, facet_boxes, result_card
-from berdseye.app.pipelines import pipeline_of
 from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.stored import dataset_names
 from berdseye.data.errors import BadInputError
@@ -33,6 +32,7 @@ from berdseye.evaluation.charts import CATEGORIES, perspective_colour
 from berdseye.evaluation.exploration.contrasting_words import contrasting_words, most_typical, words_chart
 from berdseye.evaluation.exploration.facets import Values, kept_items
 from berdseye.evaluation.exploration.passage_map import METHODS, PICKED, Method, map_chart, mapped
+from berdseye.evaluation.pipelines import pipeline_of
 from berdseye.retrieval.encoders.encoder_registry import open_encoder
 from berdseye.retrieval.lexical.query_words import unknown_words
 from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES

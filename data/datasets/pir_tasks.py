@@ -5,7 +5,7 @@ task, or several by name) and the Hub's folder (`queries.jsonl`, `corpus.jsonl`,
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.files.json_files import Row, read_json, read_rows
 from berdseye.data.records import Passage
 from berdseye.data.texts.passages import clean
+from berdseye.data.workspace import Workspace
 
 
 class PirFacts(NamedTuple):
@@ -115,6 +116,32 @@ def read_pir_task(source: Path, name: str = "") -> PirTask:
         raise BadInputError("The file contains several tasks.", where=source, hint=f"Choose one: {', '.join(content)}.")
     chosen = _chosen(name, content) if name else next(iter(content))
     return pir_task(content[chosen], source, chosen)
+
+
+def read_pir_tasks(sources: Sequence[Path], names: Sequence[str], workspace: Workspace | None) -> list[PirTask]:
+    """Read the tasks in files, folders, or fetched folders of the workspace; `names` are the names of the first tasks.
+
+    Raises `BadInputError` for a source that does not exist, and for more names than sources.
+    """
+    if len(names) > len(sources):
+        raise BadInputError(
+            f"--task is given {len(names)} times for {len(sources)} files.",
+            hint="Give --task at most once per file, in the same order.",
+        )
+    padded = [*names, *[""] * (len(sources) - len(names))]
+    return [read_pir_task(*_found(source, name, workspace)) for source, name in zip(sources, padded, strict=True)]
+
+
+def _found(source: Path, name: str, workspace: Workspace | None) -> tuple[Path, str]:
+    """The source, or the one that `dataset fetch` stored under this name, and the name of the task."""
+    if source.exists():
+        return source, name
+    fetched = kept_task(workspace.downloads_folder / source) if workspace is not None else None
+    if fetched is None:
+        raise BadInputError(
+            "There is no such task file.", where=source, hint="Check the path, or run `berdseye dataset fetch pir`."
+        )
+    return fetched, name or source.name.removeprefix("pir-")
 
 
 def kept_task(folder: Path) -> Path | None:

@@ -18,16 +18,15 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Ids
 from berdseye.data.runs.stored import list_runs, load_run
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.labelling import label_function
 from berdseye.evaluation.interchange.external_runs import read_labels, read_run
 from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.partial.rank_matrices import Missing, RankMatrices, rank_matrices
+from berdseye.evaluation.pipelines import pipeline_of
 from berdseye.evaluation.studies.gathering import cached_ranking, passages_digest
 from berdseye.retrieval.passage_collections import InMemoryPassages
 from berdseye.retrieval.pipeline import Pipeline, search_passages
-from berdseye.retrieval.pipeline_registry import parse_pipeline
-from berdseye.retrieval.protocol import PipelineContext, as_queries
+from berdseye.retrieval.protocol import as_queries
 
 Values = npt.NDArray[np.float64]
 
@@ -65,8 +64,7 @@ def from_evidence(
     workspace: Workspace, source: EvidenceSet, pipelines: Sequence[str], depth: int, *, progress: Progress = silent
 ) -> RankedSet:
     """Search an evidence set by pipelines; rankings are cached in the workspace and not computed again."""
-    context = PipelineContext(workspace, label_function(workspace))
-    parsed = {str(p): p for p in (parse_pipeline(name, context) for name in pipelines)}
+    parsed = {str(p): p for p in (pipeline_of(workspace, name) for name in pipelines)}
     passages, digest = InMemoryPassages(source.passages), passages_digest(source.passages)
     queries = as_queries([q.text for q in source.queries])
     runs: dict[str, dict[str, list[str]]] = {}

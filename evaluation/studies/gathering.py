@@ -31,12 +31,12 @@ from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.pipelines import pipeline_of
 from berdseye.evaluation.scores.counted import counted_questions
 from berdseye.evaluation.scores.enough_judged import min_judged_of
 from berdseye.evaluation.scores.scoring import Score, macro_average, score_runs
 from berdseye.retrieval.pipeline import Pipeline, search
-from berdseye.retrieval.pipeline_registry import parse_pipeline
-from berdseye.retrieval.protocol import PipelineContext, Query
+from berdseye.retrieval.protocol import Query
 from berdseye.retrieval.running import questions_version, run_pipeline
 
 _DAY = "web"
@@ -146,7 +146,7 @@ class Gatherer:
 
     def parsed(self, pipeline: str) -> Pipeline:
         """Parse the name of a pipeline in the workspace."""
-        return parse_pipeline(pipeline, PipelineContext(self.workspace, label_function(self.workspace)))
+        return pipeline_of(self.workspace, pipeline)
 
     def run(self, dataset: str, corpus: str, pipeline: str, k: int) -> Run:
         """Return the run of a combination, and create it if necessary.
@@ -241,8 +241,25 @@ def checked(workspace: Workspace, selection: Selection) -> Selection:
             if name not in known and "@" not in name:  # versions of data sets are checked when they are loaded
                 raise UnknownNameError(kind, name, known)
     for name in selection.pipelines:
-        parse_pipeline(name, PipelineContext(workspace, label_function(workspace)))
+        pipeline_of(workspace, name)
     return filled
+
+
+def stored_runs(workspace: Workspace, dataset: str, corpus: str, pipelines: Sequence[str] | None) -> list[Run]:
+    """Return the stored runs of a data set over a corpus, of all pipelines or those in `pipelines`.
+
+    Raises `UnknownNameError` with the nearest names if a pipeline has no run.
+    """
+    names = {m.pipeline: m.name for m in list_runs(workspace) if (m.dataset, m.corpus) == (dataset, corpus)}
+    wanted = (
+        dict.fromkeys(p if p in names else str(pipeline_of(workspace, p)) for p in pipelines)
+        if pipelines
+        else list(names)
+    )
+    for pipeline in wanted:
+        if pipeline not in names:
+            raise UnknownNameError(f"run of '{dataset}' over '{corpus}' by", pipeline, names)
+    return [load_run(workspace, names[pipeline]) for pipeline in wanted]
 
 
 def cells_of(scores: Iterable[Score]) -> pd.DataFrame:

@@ -7,10 +7,10 @@ from typer.testing import CliRunner
 from berdseye.app.access.roles import right_of_command
 from berdseye.app.cli import cli
 from berdseye.app.commands.former_names import COMMANDS, OPTIONS
-from berdseye.app.commands.studies.calling import call_study
 from berdseye.app.components.command_form import leaf_commands
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.workspace import Workspace
+from berdseye.evaluation.studies.by_name.study_registry import run_study
 from berdseye.retrieval.expansion.manual import ManualPerspectives
 
 LEAVES = {" ".join(words): command for words, command in leaf_commands(typer.main.get_command(cli)).items()}
@@ -65,9 +65,11 @@ def test_what_follows_two_dashes_is_no_option(workspace: Workspace) -> None:
     assert ManualPerspectives(workspace).get("Why?") == ("--form", "--set")
 
 
-def test_a_former_keyword_of_a_study_is_the_present_one(
-    workspace: Workspace, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(UnknownNameError, match="data set"):
-        call_study(workspace, "debateqa", dataset="none", by="style")
-    assert "--by is now called --stratify-by" in capsys.readouterr().err
+def test_a_former_keyword_of_a_study_is_the_present_one(workspace: Workspace) -> None:
+    with (
+        pytest.warns(FutureWarning, match="by is now called stratify_by"),
+        pytest.raises(UnknownNameError, match="data set"),
+    ):
+        run_study(workspace, "debateqa", dataset="none", by="style")
+    with pytest.raises(BadInputError, match="by is the former name of stratify_by"):
+        run_study(workspace, "debateqa", by="style", stratify_by="style")

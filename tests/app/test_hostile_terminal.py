@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from berdseye.app.access.acting import guard
 from berdseye.app.cli import main
 from berdseye.app.commands import console
 from berdseye.app.commands.console import escaped_for_terminal, escaped_output, note
+from berdseye.app.commands.guarding import guard
 from berdseye.data.errors import BadInputError
 
 ATTACKS = (

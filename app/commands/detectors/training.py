@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from berdseye.app.access.acting import acting_name
-from berdseye.app.commands.arguments import not_with, only_with
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
 from berdseye.app.commands.training_sets import AnnotatorOption, DemoOption, LeaksOption, RuleOption, UnsureOption
+from berdseye.data.given_options import not_with, only_with
 from berdseye.data.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -1,20 +1,13 @@
 """`berdseye study compare | curves | corrected | decision | trust`: compare systems, and test how certain their order is."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from berdseye.app.commands.console import counting
-from berdseye.app.commands.options import MinJudgedOption, WorkspaceOption, chosen_detector, open_workspace
-from berdseye.app.commands.studies.options import Form, FormOption, SeedOption, finish, stored_runs, study_of_runs
+from berdseye.app.commands.options import MinJudgedOption
+from berdseye.app.commands.studies.options import SeedOption, study_command
+from berdseye.evaluation.studies.by_name.comparing import Correction, Test
 
-if TYPE_CHECKING:
-    from berdseye.evaluation.studies.gathering import Gatherer, Selection
-    from berdseye.evaluation.studies.result import StudyResult
-
-
-Test = Literal["t", "randomisation", "bootstrap"]
-Correction = Literal["holm", "bonferroni", "fdr_bh", "none"]
 _CorpusOption = Annotated[str, typer.Option(help="The corpus of the runs.")]
 _PipelineOption = Annotated[
     list[str] | None, typer.Option(help="The pipeline of a system; repeatable. Default: all pipelines with a run.")
@@ -35,55 +28,40 @@ def register_comparing(group: typer.Typer) -> None:
         group.command()(command)
 
 
-@study_of_runs("compare")
+@study_command("compare", of_runs=True)
 def compare(
-    gatherer: "Gatherer",
-    selection: "Selection",
     measure: Annotated[str, typer.Option(help="The measure to compare.")] = "MRecall@5",
     test: Annotated[Test, typer.Option(help="The paired test.")] = "randomisation",
     correction: Annotated[Correction, typer.Option(help="The correction for the number of comparisons.")] = "holm",
     seed: SeedOption = 0,
-) -> "StudyResult":
+) -> None:
     """Compare every two systems on shared questions, with a correction for the number of comparisons.
 
     With corrected labels, the test compares corrected means.
 
     Example: `berdseye study compare --measure Precision@5 --test t`
     """
-    from berdseye.evaluation.studies.comparing import comparisons
-
-    return comparisons(gatherer, selection, measure, test=test, correction=correction, seed=seed)
 
 
-@study_of_runs("curves")
+@study_command("curves", of_runs=True)
 def curves(
-    gatherer: "Gatherer",
-    selection: "Selection",
     measure: Annotated[str, typer.Option(help="The measure, without its k.")] = "MRecall",
     deepest: Annotated[int, typer.Option(min=1, max=100, help="The largest k.")] = 20,
-) -> "StudyResult":
+) -> None:
     """Draw a measure against k.
 
     Example: `berdseye study curves --measure Coverage --deepest 50`
     """
-    from berdseye.evaluation.studies.comparing import k_curves
-
-    return k_curves(gatherer, selection, measure, deepest=deepest)
 
 
-@study_of_runs("corrected")
+@study_command("corrected", of_runs=True)
 def corrected(
-    gatherer: "Gatherer",
-    selection: "Selection",
     measures: Annotated[str, typer.Option(help="Measures, separated by spaces.")] = "MRecall@5 Precision@5",
-) -> "StudyResult":
+) -> None:
     """Compare measures by the detector's labels, by human labels, and by the detector corrected with human labels.
 
     Example: `berdseye study corrected --dataset kialo`
     """
-    from berdseye.evaluation.studies.comparing import correction
-
-    return correction(gatherer, selection, measures.split())
 
 
 def register_decision(group: typer.Typer) -> None:
@@ -91,6 +69,7 @@ def register_decision(group: typer.Typer) -> None:
     group.command()(decision)
 
 
+@study_command("decision")
 def decision(
     dataset: Annotated[str, typer.Option(help="The data set whose stored runs are compared; it needs gold labels.")],
     corpus: _CorpusOption,
@@ -104,8 +83,6 @@ def decision(
     ] = 100,
     questions: Annotated[int, typer.Option(min=2, help="Number of questions per trial.")] = 50,
     seed: SeedOption = 0,
-    form: FormOption = Form.TEXT,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Simulate how many judgments settle which of two systems is better, in the order of `batch create --decide` and in others.
 
@@ -114,23 +91,6 @@ def decision(
 
     Example: `berdseye study decision --dataset debate --corpus web --measure Precision@5 --trials 50`
     """
-    from berdseye.evaluation.measures import parse_measure
-    from berdseye.evaluation.studies.decision import decision_study
-
-    ws = open_workspace(workspace)
-    runs = stored_runs(ws, dataset, corpus, pipeline)
-    with counting("decision") as progress:
-        result = decision_study(
-            ws,
-            runs,
-            chosen_detector(detector, workspace),
-            parse_measure(measure),
-            trials=trials,
-            questions=questions,
-            seed=seed,
-            progress=progress,
-        )
-    finish(ws, result, form)
 
 
 def register_trust(group: typer.Typer) -> None:
@@ -138,6 +98,7 @@ def register_trust(group: typer.Typer) -> None:
     group.command()(trust)
 
 
+@study_command("trust")
 def trust(
     dataset: Annotated[str, typer.Option(help="The data set whose stored runs are compared.")],
     corpus: _CorpusOption,
@@ -158,8 +119,6 @@ def trust(
     draws: Annotated[int, typer.Option(min=100, help="Number of draws of the labels.")] = 1000,
     seed: SeedOption = 0,
     min_judged: MinJudgedOption = None,
-    form: FormOption = Form.TEXT,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Report which systems differ significantly, how likely their order is wrong, what would settle it, and what would flip it.
 
@@ -169,31 +128,3 @@ def trust(
 
     Example: `berdseye study trust --dataset debate --corpus web --measure Precision@5 --labels "human>embedded"`
     """
-    from berdseye.annotation.judgments.log import Judgments
-    from berdseye.detectors.detector_registry import parse_detector
-    from berdseye.detectors.trained import adopted_detector
-    from berdseye.evaluation.labels.sources import HUMAN, parse_label_source
-    from berdseye.evaluation.measures import parse_measure
-    from berdseye.evaluation.studies.trust import trust_study
-
-    ws = open_workspace(workspace)
-    parsed = parse_measure(measure)
-    source = parse_label_source(labels or f"{HUMAN}>{adopted_detector(ws)}")
-    runs = stored_runs(ws, dataset, corpus, pipeline)
-    label_detector = (
-        parse_detector(detector, ws) if detector else source.detector(ws) or parse_detector(adopted_detector(ws), ws)
-    )
-    with counting("trust") as progress:
-        result = trust_study(
-            ws,
-            Judgments.open(ws.judgments_url),
-            runs,
-            source,
-            label_detector,
-            parsed,
-            draws=draws,
-            seed=seed,
-            min_judged=min_judged,
-            progress=progress,
-        )
-    finish(ws, result, form)

@@ -1,12 +1,10 @@
 """Options shared by studies, the storing and printing of their results, and `berdseye study list` and `study show`."""
 
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,12 +14,6 @@ from berdseye.app.commands.options import LARGEST_SEED, JsonOption, MinJudgedOpt
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.studies.result import StudyResult, Table
 
-if TYPE_CHECKING:
-    from berdseye.data.runs.stored import Run
-    from berdseye.evaluation.studies.gathering import Gatherer, Selection
-
-
-_HANDED_OVER: ContextVar[list[StudyResult] | None] = ContextVar("results handed over to a caller", default=None)
 DatasetsOption = Annotated[list[str] | None, typer.Option("--dataset", help="A data set; repeatable. Default: all.")]
 CorporaOption = Annotated[list[str] | None, typer.Option("--corpus", help="A corpus; repeatable. Default: all.")]
 PipelinesOption = Annotated[
@@ -62,26 +54,12 @@ def register(group: typer.Typer) -> None:
     group.command()(show)
 
 
-@contextmanager
-def collected_results() -> Iterator[list[StudyResult]]:
-    """Within this context, results are stored as usual and appended to the list it yields, but not printed."""
-    results: list[StudyResult] = []
-    before = _HANDED_OVER.set(results)
-    try:
-        yield results
-    finally:
-        _HANDED_OVER.reset(before)
-
-
 def finish(workspace: Workspace, result: StudyResult, form: Form) -> None:
     """Store the result in the workspace and print its tables; print notes and the folder on standard error."""
     from berdseye.app.jobs.studies import KEPT
     from berdseye.evaluation.studies.result import save_result
 
     folder = save_result(workspace, result, made_by=acting_name(workspace))
-    if (results := _HANDED_OVER.get()) is not None:
-        results.append(result)
-        return
     _print(list(result.tables), form)
     for text in result.notes:
         note(text)
@@ -136,53 +114,29 @@ def _print(tables: list[Table], form: Form) -> None:
                     note(text)
 
 
-def stored_runs(workspace: Workspace, dataset: str, corpus: str, pipelines: list[str] | None) -> "list[Run]":
-    """The stored runs of a data set over a corpus, of all pipelines or those in `pipelines`.
+def study_command(name: str, *, of_runs: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A decorator that makes the command of the study `name` from a function without a body, which declares the study's options.
 
-    Raises `UnknownNameError` with the nearest names where a pipeline has no run.
-    """
-    from berdseye.app.pipelines import pipeline_of
-    from berdseye.data.errors import UnknownNameError
-    from berdseye.data.runs.stored import list_runs, load_run
-
-    names = {m.pipeline: m.name for m in list_runs(workspace) if (m.dataset, m.corpus) == (dataset, corpus)}
-    wanted = (
-        dict.fromkeys(p if p in names else str(pipeline_of(workspace, p)) for p in pipelines)
-        if pipelines
-        else list(names)
-    )
-    for pipeline in wanted:
-        if pipeline not in names:
-            raise UnknownNameError(f"run of '{dataset}' over '{corpus}' by", pipeline, names)
-    return [load_run(workspace, names[pipeline]) for pipeline in wanted]
-
-
-def study_of_runs(name: str) -> Callable[[Callable[..., StudyResult]], Callable[..., None]]:
-    """A decorator that makes a command from a study: a function of a gatherer, a selection and the study's own options.
-
-    The command also takes the options shared by studies of runs, and prints and stores the result.
+    The command also takes the output format and the workspace and, with `of_runs`, the options shared by studies of runs. It
+    runs the study, and stores and prints the result.
     """
 
-    def as_command(study: Callable[..., StudyResult]) -> Callable[..., None]:
-        def command(
+    def as_command(declaring: Callable[..., None]) -> Callable[..., None]:
+        def shared_of_runs(
             *,
             dataset: DatasetsOption = None,
             corpus: CorporaOption = None,
             pipeline: PipelinesOption = None,
             labels: LabelsOption = None,
             min_judged: MinJudgedOption = None,
-            form: FormOption = Form.TEXT,
-            workspace: WorkspaceOption = None,
-            **own: object,
-        ) -> None:
-            with gathering(name, workspace, dataset, corpus, pipeline, labels, min_judged) as (gatherer, selection):
-                result = study(gatherer, selection, **own)
-            finish(gatherer.workspace, result, form)
+        ) -> None: ...
 
-        shared = list(inspect.signature(command).parameters.values())[:-1]
-        own_options = list(inspect.signature(study).parameters.values())[2:]
-        parameters = [*shared[:4], *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own_options), *shared[4:]]
-        command.__name__, command.__doc__ = study.__name__, study.__doc__
+        def command(*, form: FormOption = Form.TEXT, workspace: WorkspaceOption = None, **options: object) -> None:
+            run(name, workspace, form, **options)
+
+        own, runs, shared = (_parameters(one) for one in (declaring, shared_of_runs, command))
+        parameters = [*runs[:-1], *own, runs[-1], *shared[:-1]] if of_runs else [*own, *shared[:-1]]
+        command.__name__, command.__doc__ = declaring.__name__, declaring.__doc__
         command.__annotations__ = {p.name: p.annotation for p in parameters}
         command.__dict__["__signature__"] = inspect.Signature(parameters)  # what Typer reads the options from
         return command
@@ -190,23 +144,16 @@ def study_of_runs(name: str) -> Callable[[Callable[..., StudyResult]], Callable[
     return as_command
 
 
-@contextmanager
-def gathering(
-    what: str,
-    workspace: Path | None,
-    datasets: list[str] | None,
-    corpora: list[str] | None,
-    pipelines: list[str] | None,
-    labels: str | None,
-    min_judged: float | None = None,
-) -> Iterator[tuple["Gatherer", "Selection"]]:
-    """The gatherer of the runs and scores that a command needs, with its progress shown, and the checked selection."""
-    from berdseye.annotation.judgments.log import Judgments
-    from berdseye.evaluation.labels.sources import default_source, parse_label_source
-    from berdseye.evaluation.studies.gathering import Gatherer, Selection, checked
+def run(name: str, workspace: Path | None, form: Form, **options: object) -> None:
+    """Run the study `name` with all of its options, and store and print the result."""
+    from berdseye.evaluation.studies.by_name.study_registry import STUDIES
 
     ws = open_workspace(workspace)
-    selection = checked(ws, Selection(tuple(datasets or ()), tuple(corpora or ()), tuple(pipelines or ())))
-    source = parse_label_source(labels or default_source(ws))
-    with counting(what) as progress:
-        yield Gatherer(ws, Judgments.open(ws.judgments_url), source, progress, min_judged), selection
+    with counting(name) as progress:
+        result = STUDIES[name](ws, progress, **options)
+    finish(ws, result, form)
+
+
+def _parameters(function: Callable[..., None]) -> list[inspect.Parameter]:
+    found = inspect.signature(function).parameters.values()
+    return [p if p.kind is p.VAR_KEYWORD else p.replace(kind=p.KEYWORD_ONLY) for p in found]

@@ -2,28 +2,18 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import numpy as np
 import typer
 
-from berdseye.app.commands.arguments import not_with, only_with
-from berdseye.app.commands.console import counting, print_json
+from berdseye.app.commands.console import print_json
 from berdseye.app.commands.models import DEFAULT_MODEL, ModelOption
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
-from berdseye.app.commands.studies.options import Form, FormOption, finish
-from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.app.commands.studies.options import Form, FormOption, run, study_command
+from berdseye.data.errors import UnavailableError
+from berdseye.data.given_options import not_with
 from berdseye.data.workspace import Workspace
-
-if TYPE_CHECKING:
-    from berdseye.data.datasets.pir_tasks import PirTask
-    from berdseye.data.records import Pair
-    from berdseye.evaluation.pir.task_search import TaskSearch
-
-
-_ENCODER = "dense(static)"
-_PIPELINES = ("bm25(okapi-notebook)", "bm25", _ENCODER)
-_DOWNSTREAM_PIPELINES = ("dense(static)", "dense(static) >> pap(perspective=difference)")
+from berdseye.evaluation.studies.by_name.pir import PIPELINES
 
 
 def register(group: typer.Typer) -> None:
@@ -73,78 +63,36 @@ def pir(
 
     Example: `berdseye study pir perspectrum.json --task perspectrum --pipeline bm25 --k 5 --json`
     """
-    from berdseye.evaluation.studies.pir.study import PARTS, USUAL
-
     not_with("--json", json, "form", "part", "encoder", "model", "sample", "seed", why="which prints only recalls")
-    parts = list(PARTS) if part == ["all"] else part or list(USUAL)
-    only_with("--part extraction, or all", "extraction" in parts, "model", "sample", "seed")
-    only_with("--part methods or backbones, or all", {"methods", "backbones"} & set(parts), "encoder")
-    tasks = _tasks(files, task or [], workspace)
-    names = pipeline or list(_PIPELINES)
     if json:
-        _print_recalls(tasks, names, k, workspace)
+        _print_recalls(files, task or [], pipeline or PIPELINES, k, workspace)
         return
-    from berdseye.app.pipelines import pipeline_of
-    from berdseye.data.language_models.cache import CompletionCache
-    from berdseye.data.language_models.model_registry import open_language_model
-    from berdseye.evaluation.pir.task_search import TaskSearch
-    from berdseye.evaluation.studies.pir.paper import Setting
-    from berdseye.evaluation.studies.pir.study import pir_study
-
-    ws = open_workspace(workspace)
-    with counting("pir") as progress:
-        setting = Setting(
-            [TaskSearch(t, ws) for t in tasks],
-            [str(pipeline_of(ws, name)) for name in names],
-            [str(pipeline_of(ws, name)) for name in encoder or [_ENCODER]],
-            lambda name: pipeline_of(ws, name),
-            k,
-            sample,
-            seed,
-            open_language_model(model, ws) if model else None,
-            CompletionCache(ws),
-            progress,
-        )
-        result = pir_study(setting, parts)
-    finish(ws, result, form)
+    run(
+        "pir",
+        workspace,
+        form,
+        files=files,
+        task=task,
+        pipeline=pipeline,
+        encoder=encoder,
+        part=part,
+        model=model,
+        sample=sample,
+        seed=seed,
+        k=k,
+    )
 
 
-def _tasks(files: list[Path], names: list[str], workspace: Path | None) -> "list[PirTask]":
-    from berdseye.data.datasets.pir_tasks import read_pir_task
-
-    if len(names) > len(files):
-        raise BadInputError(
-            f"--task is given {len(names)} times for {len(files)} files.",
-            hint="Give --task at most once per file, in the same order.",
-        )
-    padded = [*names, *[""] * (len(files) - len(names))]
-    return [read_pir_task(*_task_file(path, name, workspace)) for path, name in zip(files, padded, strict=True)]
-
-
-def _task_file(path: Path, name: str, workspace: Path | None) -> tuple[Path, str]:
-    """The file `path`, or the one that `dataset fetch` stored under this name, and the name of the task."""
-    from berdseye.data.datasets.pir_tasks import kept_task
-
-    if path.exists():
-        return path, name
-    ws = _workspace(workspace)
-    fetched = kept_task(ws.downloads_folder / path) if ws is not None else None
-    if fetched is None:
-        raise BadInputError(
-            "There is no such task file.", where=path, hint="Check the path, or run `berdseye dataset fetch pir`."
-        )
-    return fetched, name or path.name.removeprefix("pir-")
-
-
-def _print_recalls(tasks: "list[PirTask]", names: list[str], k: int, workspace: Path | None) -> None:
-    from berdseye.app.pipelines import pipeline_of
+def _print_recalls(files: list[Path], tasks: list[str], pipelines: Sequence[str], k: int, folder: Path | None) -> None:
+    from berdseye.data.datasets.pir_tasks import read_pir_tasks
+    from berdseye.evaluation.pipelines import pipeline_of
     from berdseye.evaluation.pir.measures import perspective_recalls
     from berdseye.retrieval.pipeline_registry import parse_pipeline
 
-    ws = _workspace(workspace)
-    parsed = [pipeline_of(ws, name) if ws else parse_pipeline(name) for name in names]
+    ws = _workspace(folder)
+    parsed = [pipeline_of(ws, name) if ws else parse_pipeline(name) for name in pipelines]
     rows = []
-    for one in tasks:
+    for one in read_pir_tasks(files, tasks, ws):
         for pipe, recalls in zip(parsed, perspective_recalls(one, parsed, k), strict=True):
             values = {key: value for key, value in recalls._asdict().items() if key != "root_recall"}
             rows.append({"task": one.name, "pipeline": str(pipe), "k": k, **values})
@@ -169,6 +117,7 @@ def register_downstream(group: typer.Typer) -> None:
     group.command("pir-downstream")(pir_downstream)
 
 
+@study_command("pir-downstream")
 def pir_downstream(
     ambigqa: Annotated[Path | None, typer.Option(help="PIR's AmbigQA task, for answers from the best passage.")] = None,
     answers: Annotated[
@@ -196,73 +145,8 @@ def pir_downstream(
     window: Annotated[
         int | None, typer.Option(help="Context window of the model in tokens, where the model does not report it.")
     ] = None,
-    form: FormOption = Form.TEXT,
-    workspace: WorkspaceOption = None,
 ) -> None:
     """Compute PIR's table 5: exact-match accuracy with the best passage, and correlation of essays with the requested stance.
 
     Example: `berdseye study pir-downstream --perspectrum perspectrum.json --model llm --pipeline bm25`
     """
-    from berdseye.app.pipelines import pipeline_of
-    from berdseye.data.labels import LabelStore
-    from berdseye.data.language_models.cache import CompletionCache
-    from berdseye.data.language_models.model_registry import open_language_model
-    from berdseye.detectors.detector_registry import parse_detector
-    from berdseye.evaluation.answering.asking import Asker, Sampling
-    from berdseye.evaluation.answering.downstream import (
-        Floats,
-        polarities_by_detector,
-        polarities_by_model,
-        read_accepted,
-    )
-    from berdseye.evaluation.studies.pir.downstream import Downstream
-    from berdseye.evaluation.studies.pir.downstream import pir_downstream as study
-
-    if judge is not None and detector is not None:
-        raise BadInputError("--judge and --detector exclude each other.", hint="Give one of them.")
-    if ambigqa is not None and answers is None:
-        raise BadInputError(
-            "PIR's AmbigQA file has no answers.",
-            where=ambigqa,
-            hint="Give them with --answers, or omit --ambigqa.",
-        )
-    only_with("--ambigqa", ambigqa, "answers", "examples")
-    only_with("--perspectrum", perspectrum, "judge", "detector", "essays")
-    ws = open_workspace(workspace)
-    opened_model, cache = open_language_model(model, ws), CompletionCache(ws)
-    judge_model = open_language_model(judge, ws) if judge else opened_model
-    side_detector = parse_detector(detector, ws) if detector else None
-    with counting("pir-downstream") as progress:
-
-        def polarity(essay_pairs: "Sequence[Pair]") -> Floats:
-            if not essay_pairs:
-                return np.zeros(0)
-            if side_detector is not None:
-                return polarities_by_detector(LabelStore(ws), side_detector, essay_pairs, progress=progress)
-            return polarities_by_model(judge_model, cache, essay_pairs, progress=progress)
-
-        result = study(
-            Downstream(
-                Asker(opened_model, cache, sampling=Sampling(temperature=temperature, seed=seed), window=window),
-                [str(pipeline_of(ws, name)) for name in pipeline or _DOWNSTREAM_PIPELINES],
-                lambda name: pipeline_of(ws, name),
-                polarity,
-                side_detector.name if side_detector is not None else judge_model.name,
-                side_detector.version if side_detector is not None else judge_model.version,
-                None if ambigqa is None else _task(ambigqa, ws),
-                {} if answers is None else read_accepted(answers),
-                None if perspectrum is None else _task(perspectrum, ws),
-                examples,
-                essays,
-                seed,
-                progress,
-            )
-        )
-    finish(ws, result, form)
-
-
-def _task(path: Path, ws: Workspace) -> "TaskSearch":
-    from berdseye.data.datasets.pir_tasks import read_pir_task
-    from berdseye.evaluation.pir.task_search import TaskSearch
-
-    return TaskSearch(read_pir_task(path), ws)

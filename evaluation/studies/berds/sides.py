@@ -12,7 +12,6 @@ from berdseye.data.corpora import open_corpus
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.protocol import LanguageModel
 from berdseye.data.records import Question
-from berdseye.detectors.labelling import label_function
 from berdseye.detectors.sides import TwoSides, supporting_sides
 from berdseye.evaluation.bias.charts import LEANING_COLOURS, sycophancy_arrows
 from berdseye.evaluation.bias.sides import Leaning, lead, leanings, shares_of_leanings, shown, supporting_places
@@ -23,8 +22,7 @@ from berdseye.evaluation.statistics.intervals import mean_with_interval
 from berdseye.evaluation.studies.charts import stacked
 from berdseye.evaluation.studies.gathering import Gatherer, Selection, corpus_ranking
 from berdseye.evaluation.studies.result import StudyResult, Table
-from berdseye.retrieval.pipeline_registry import parse_pipeline
-from berdseye.retrieval.protocol import PipelineContext, Query
+from berdseye.retrieval.protocol import Query
 
 _QUERIES = ("question", "supporting", "opposing")
 
@@ -143,8 +141,7 @@ def _support(
     g: Gatherer, corpus: str, pipeline: str, questions: Sequence[Question], queries: Sequence[Query], k: int
 ) -> Support:
     opened = open_corpus(g.workspace, corpus)
-    parsed = parse_pipeline(pipeline, PipelineContext(g.workspace, label_function(g.workspace)))
-    ids = corpus_ranking(g.workspace, opened, parsed, queries, k, progress=g.progress)
+    ids = corpus_ranking(g.workspace, opened, g.parsed(pipeline), queries, k, progress=g.progress)
     return labelled_ranking(
         g.workspace, g.judgments, opened, questions, ids, g.source.plain, progress=g.progress
     ).support

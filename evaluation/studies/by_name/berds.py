@@ -1,0 +1,80 @@
+"""The tables and figures of BERDS by name."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from berdseye.evaluation.studies.by_name.of_runs import of_runs
+from berdseye.evaluation.studies.by_name.options import Between
+
+if TYPE_CHECKING:
+    from berdseye.data.language_models.protocol import LanguageModel
+    from berdseye.data.workspace import Workspace
+    from berdseye.evaluation.studies.gathering import Gatherer, Selection
+    from berdseye.evaluation.studies.result import StudyResult
+
+Depth = Annotated[int, Between(1)]
+
+
+@of_runs
+def base(gatherer: "Gatherer", selection: "Selection", *, k: Sequence[int] | None = None) -> "StudyResult":
+    """Compute tables 3 and 17, at the cutoffs `k`, by default 5 and 10."""
+    from berdseye.evaluation.studies.berds.base import KS
+    from berdseye.evaluation.studies.berds.base import base as study
+
+    return study(gatherer, selection, k or KS)
+
+
+@of_runs
+def diversity(
+    gatherer: "Gatherer", selection: "Selection", *, k: int = 5, weight: str = "0.95", expansion: str | None = None
+) -> "StudyResult":
+    """Compute table 4."""
+    from berdseye.evaluation.studies.berds.diversity import diversity as study
+
+    return study(gatherer, selection, k=k, weight=weight, expansion=expansion)
+
+
+@of_runs
+def weights(gatherer: "Gatherer", selection: "Selection", *, measure: str = "MRecall@5") -> "StudyResult":
+    """Compute table 8, and store the weights."""
+    from berdseye.evaluation.studies.berds.diversity import tuning
+
+    return tuning(gatherer, selection, measure=measure)
+
+
+@of_runs
+def coverage(gatherer: "Gatherer", selection: "Selection", *, depth: Depth = 100) -> "StudyResult":
+    """Compute table 5."""
+    from berdseye.evaluation.studies.berds.depth import coverage as study
+
+    return study(gatherer, selection, depth=depth)
+
+
+@of_runs
+def union(gatherer: "Gatherer", selection: "Selection", *, depth: Depth = 100) -> "StudyResult":
+    """Compute table 6."""
+    from berdseye.evaluation.studies.berds.depth import union as study
+
+    return study(gatherer, selection, depth=depth)
+
+
+@of_runs
+def leaning(gatherer: "Gatherer", selection: "Selection", *, k: int = 5, model: str | None = None) -> "StudyResult":
+    """Compute figure 2."""
+    from berdseye.evaluation.studies.berds.sides import leaning as study
+
+    return study(gatherer, selection, k=k, model=_model(gatherer.workspace, model))
+
+
+@of_runs
+def sycophancy(gatherer: "Gatherer", selection: "Selection", *, k: int = 5, model: str | None = None) -> "StudyResult":
+    """Compute figure 3."""
+    from berdseye.evaluation.studies.berds.sides import following
+
+    return following(gatherer, selection, k=k, model=_model(gatherer.workspace, model))
+
+
+def _model(workspace: "Workspace", name: str | None) -> "LanguageModel | None":
+    from berdseye.data.language_models.model_registry import open_language_model
+
+    return None if name is None else open_language_model(name, workspace)

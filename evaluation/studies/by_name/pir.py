@@ -1,0 +1,141 @@
+"""PIR's measures and tables by name, and the effect of its retrieval on answers and essays."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from berdseye.data.errors import BadInputError
+from berdseye.data.given_options import only_with
+from berdseye.data.progress import Progress
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.studies.by_name.options import Between, Names, Seed
+
+if TYPE_CHECKING:
+    from berdseye.data.records import Pair
+    from berdseye.evaluation.answering.downstream import Floats
+    from berdseye.evaluation.pir.task_search import TaskSearch
+    from berdseye.evaluation.studies.result import StudyResult
+
+_ENCODER = "dense(static)"
+PIPELINES = ("bm25(okapi-notebook)", "bm25", _ENCODER)
+"""The default pipelines of `pir`."""
+_DOWNSTREAM_PIPELINES = (_ENCODER, f"{_ENCODER} >> pap(perspective=difference)")
+
+
+def pir(
+    workspace: Workspace,
+    progress: Progress,
+    *,
+    files: Sequence[Path],
+    task: Names = None,
+    pipeline: Names = None,
+    encoder: Names = None,
+    part: Names = None,
+    model: str | None = None,
+    sample: int = 50,
+    seed: Seed = 0,
+    k: int = 5,
+) -> "StudyResult":
+    """Compute tables 2, 3, 4, 6, 8, 9, 10 and heat maps over tasks, which are files, folders or names of fetched tasks."""
+    from berdseye.data.datasets.pir_tasks import read_pir_tasks
+    from berdseye.data.language_models.cache import CompletionCache
+    from berdseye.data.language_models.model_registry import open_language_model
+    from berdseye.evaluation.pipelines import pipeline_of
+    from berdseye.evaluation.pir.task_search import TaskSearch
+    from berdseye.evaluation.studies.pir.paper import Setting
+    from berdseye.evaluation.studies.pir.study import PARTS, USUAL, pir_study
+
+    parts = list(PARTS) if part is not None and list(part) == ["all"] else part or list(USUAL)
+    only_with("--part extraction, or all", "extraction" in parts, "model", "sample", "seed")
+    only_with("--part methods or backbones, or all", {"methods", "backbones"} & set(parts), "encoder")
+    tasks = read_pir_tasks(files, task or [], workspace)
+    setting = Setting(
+        [TaskSearch(t, workspace) for t in tasks],
+        [str(pipeline_of(workspace, name)) for name in pipeline or PIPELINES],
+        [str(pipeline_of(workspace, name)) for name in encoder or [_ENCODER]],
+        lambda name: pipeline_of(workspace, name),
+        k,
+        sample,
+        seed,
+        open_language_model(model, workspace) if model else None,
+        CompletionCache(workspace),
+        progress,
+    )
+    return pir_study(setting, parts)
+
+
+def pir_downstream(
+    workspace: Workspace,
+    progress: Progress,
+    *,
+    ambigqa: Path | None = None,
+    answers: Path | None = None,
+    perspectrum: Path | None = None,
+    pipeline: Names = None,
+    model: str = "llm",
+    judge: str | None = None,
+    detector: str | None = None,
+    examples: Annotated[int, Between(1)] = 120,
+    essays: Annotated[int, Between(4)] = 30,
+    temperature: Annotated[float, Between(0, 2)] = 0.0,
+    seed: Seed = 0,
+    window: int | None = None,
+) -> "StudyResult":
+    """Compute table 5: accuracy of answers from the best passage, and correlation of essays with the requested stance."""
+    import numpy as np
+
+    from berdseye.data.labels import LabelStore
+    from berdseye.data.language_models.cache import CompletionCache
+    from berdseye.data.language_models.model_registry import open_language_model
+    from berdseye.detectors.detector_registry import parse_detector
+    from berdseye.evaluation.answering.asking import Asker, Sampling
+    from berdseye.evaluation.answering.downstream import polarities_by_detector, polarities_by_model, read_accepted
+    from berdseye.evaluation.pipelines import pipeline_of
+    from berdseye.evaluation.studies.pir.downstream import Downstream
+    from berdseye.evaluation.studies.pir.downstream import pir_downstream as study
+
+    if judge is not None and detector is not None:
+        raise BadInputError("--judge and --detector exclude each other.", hint="Give one of them.")
+    if ambigqa is not None and answers is None:
+        raise BadInputError(
+            "PIR's AmbigQA file has no answers.",
+            where=ambigqa,
+            hint="Give them with --answers, or omit --ambigqa.",
+        )
+    only_with("--ambigqa", ambigqa, "answers", "examples")
+    only_with("--perspectrum", perspectrum, "judge", "detector", "essays")
+    opened_model, cache = open_language_model(model, workspace), CompletionCache(workspace)
+    judge_model = open_language_model(judge, workspace) if judge else opened_model
+    side_detector = parse_detector(detector, workspace) if detector else None
+
+    def polarity(essay_pairs: "Sequence[Pair]") -> "Floats":
+        if not essay_pairs:
+            return np.zeros(0)
+        if side_detector is not None:
+            return polarities_by_detector(LabelStore(workspace), side_detector, essay_pairs, progress=progress)
+        return polarities_by_model(judge_model, cache, essay_pairs, progress=progress)
+
+    return study(
+        Downstream(
+            Asker(opened_model, cache, sampling=Sampling(temperature=temperature, seed=seed), window=window),
+            [str(pipeline_of(workspace, name)) for name in pipeline or _DOWNSTREAM_PIPELINES],
+            lambda name: pipeline_of(workspace, name),
+            polarity,
+            side_detector.name if side_detector is not None else judge_model.name,
+            side_detector.version if side_detector is not None else judge_model.version,
+            None if ambigqa is None else _task(ambigqa, workspace),
+            {} if answers is None else read_accepted(answers),
+            None if perspectrum is None else _task(perspectrum, workspace),
+            examples,
+            essays,
+            seed,
+            progress,
+        )
+    )
+
+
+def _task(path: Path, workspace: Workspace) -> "TaskSearch":
+    from berdseye.data.datasets.pir_tasks import read_pir_task
+    from berdseye.evaluation.pir.task_search import TaskSearch
+
+    return TaskSearch(read_pir_task(path), workspace)
