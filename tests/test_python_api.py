@@ -3,6 +3,8 @@
 import doctest
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +45,30 @@ def test_examples_of_the_page_say_what_the_page_says(
         results = runner.run(parsed, out=told.append)
     assert results.attempted >= 35
     assert results.failed == 0, "".join(told)
+
+
+def test_a_workspace_opens_without_what_only_charts_models_and_tests_of_significance_need(
+    ws: berdseye.Workspace,
+) -> None:
+    """Each of these takes a quarter of a second or more to import."""
+    heavy = {
+        "alembic",
+        "altair",
+        "faiss",
+        "httpx",
+        "numba",
+        "openai",
+        "scipy",
+        "sklearn",
+        "statsmodels",
+        "streamlit",
+        "torch",
+    }
+    code = f"import sys, berdseye; berdseye.open(sys.argv[1]).runs(); print(sorted({heavy!r} & set(sys.modules)))"
+    opened = subprocess.run(
+        [sys.executable, "-c", code, str(ws.folder.folder)], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert opened.stdout.strip() == "[]"
 
 
 def test_the_page_tells_of_everything_there_is() -> None:

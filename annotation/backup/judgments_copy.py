@@ -15,11 +15,10 @@ from sqlalchemy import Connection, Engine, MetaData, Table, func, insert, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 
-from berdseye.annotation.judgments.database import open_database, shown_url
+from berdseye.annotation.judgments.database import VERSION_TABLE, open_database, shown_url
 from berdseye.data.errors import BadInputError, UnavailableError
 
 _ROWS = 2_000
-_VERSION = "alembic_version"
 
 
 def copy_judgments(url: str, path: Path) -> None:
@@ -95,7 +94,7 @@ def _tables(engine: Engine) -> list[Table]:
     """Read the tables of a database, also those of newer migrations; tables come after those that they refer to."""
     metadata = MetaData()
     metadata.reflect(engine)
-    return [table for table in metadata.sorted_tables if table.name != _VERSION]
+    return [table for table in metadata.sorted_tables if table.name != VERSION_TABLE]
 
 
 def _copy_rows(source: Engine, target: Engine) -> None:

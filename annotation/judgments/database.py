@@ -10,19 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from filelock import FileLock
-from sqlalchemy import Connection, CursorResult, Engine, create_engine, event, func, select
+from sqlalchemy import Connection, CursorResult, Engine, create_engine, event, func, inspect, select, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.extras import missing
 
+VERSION_TABLE = "alembic_version"
+"""The table in which Alembic keeps the revision of the schema."""
 _BUSY_SECONDS = 30
+_MIGRATIONS = Path(__file__).parents[1] / "migrations"
 _MIGRATING = 0x6265726473657965
 """The key of PostgreSQL's advisory lock for migrations."""
 
@@ -116,12 +115,19 @@ def _make_durable(engine: Engine) -> None:
         connection.exec_driver_sql("BEGIN" if deferred else "BEGIN IMMEDIATE")
 
 
+def newest_revision() -> str:
+    """Return the revision that databases are migrated to; files of migrations begin with their revision and a line."""
+    return max(path.name.partition("_")[0] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
 def _migrate(engine: Engine) -> None:
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parents[1] / "migrations"))
-    newest = ScriptDirectory.from_config(config).get_current_head()
-    if _revision(engine) == newest:
+    if _revision(engine) == newest_revision():
         return
+    from alembic import command  # takes as long to load as all the rest of opening a database
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS))
     with _migration_lock(engine), engine.connect() as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(select(func.pg_advisory_xact_lock(_MIGRATING)))
@@ -132,7 +138,10 @@ def _migrate(engine: Engine) -> None:
 
 def _revision(engine: Engine) -> str | None:
     with engine.connect().execution_options(read_only=True) as connection:
-        return MigrationContext.configure(connection).get_current_revision()
+        if not inspect(connection).has_table(VERSION_TABLE):
+            return None
+        found: str | None = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
+        return found
 
 
 def _migration_lock(engine: Engine) -> FileLock | nullcontext[None]:

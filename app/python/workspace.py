@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,9 @@ from berdseye.evaluation.labels.sources import LabelSource, default_source, labe
 from berdseye.evaluation.measures import DEFAULT_MEASURES, parse_measure, parse_measures
 from berdseye.evaluation.scores.scoring import macro_average, score_runs
 from berdseye.evaluation.statistics.significance import Test
-from berdseye.evaluation.studies.gathering import Gatherer
-from berdseye.evaluation.studies.result import StudyResult
+
+if TYPE_CHECKING:
+    from berdseye.evaluation.studies.result import StudyResult
 
 USUAL = " ".join(DEFAULT_MEASURES)
 Row = Mapping[str, Any] | pd.Series
@@ -271,7 +272,10 @@ class Workspace:
     def run(self, dataset: str, corpus: str, pipeline: str, k: int = _DEPTH) -> Run:
         """Return the run of a pipeline on a data set over a corpus, at least k deep. A stored run that is up to date is reused;
         otherwise the pipeline runs and the run is stored."""
-        return Run(self, self._gatherer(None).run(dataset, corpus, pipeline, k))
+        from berdseye.evaluation.studies.gathering import Gatherer
+
+        gatherer = Gatherer(self.folder, self.people, self._source(None), self.progress)
+        return Run(self, gatherer.run(dataset, corpus, pipeline, k))
 
     def stored(self, name: str) -> Run:
         """Return a stored run by its name, such as 'debate--web--bm25'; raises `UnknownNameError` with the nearest names."""
@@ -440,7 +444,7 @@ class Workspace:
         data = set_to_train_on(version)
         return train_detector(self.folder, TrainingPlan(chosen, name), data, progress=self.progress).detector
 
-    def study(self, name: str, *files: object, **options: object) -> StudyResult:
+    def study(self, name: str, *files: object, **options: object) -> "StudyResult":
         """Run a study by the name and the options of its command, which `berdseye study NAME --help` lists.
 
         The result has `tables` and `charts`, and is stored in the workspace.
@@ -472,9 +476,6 @@ class Workspace:
 
     def _say(self, pairs: Sequence[Pair], labels: str | None) -> npt.NDArray[np.float64]:
         return labels_of(self.folder, self.people, self._source(labels), pairs, progress=self.progress)
-
-    def _gatherer(self, labels: str | None) -> Gatherer:
-        return Gatherer(self.folder, self.people, self._source(labels), self.progress)
 
     def _run(self, run: Run | str) -> Run:
         return self.stored(run) if isinstance(run, str) else run

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from berdseye.evaluation.statistics.intervals import Estimate
 
@@ -32,7 +31,9 @@ class Corrected(NamedTuple):
         """Two-sided p of a mean of 0, for differences between systems: below .05 if the 95% interval excludes 0."""
         if not np.isfinite(self.standard_error):
             return float("nan")
-        return float(2 * stats.t.sf(abs(self.centre) / self.standard_error, self.freedom))
+        from scipy.special import stdtr
+
+        return float(2 * stdtr(self.freedom, -abs(self.centre) / self.standard_error))
 
 
 def corrected_mean(
@@ -72,6 +73,8 @@ def corrected_mean(
     value = float(errors.mean()) + elsewhere_part
     if n == 1:
         return Corrected(Estimate(value, np.nan, np.nan, 1), used, value, np.nan, 0)
+    from scipy.special import stdtrit
+
     lowest, highest = bounds
     coarse = np.isin(np.concatenate([by_people, by_detector]), (lowest, 0.0, highest)).all() or np.ptp(errors) == 0
     widened = np.append(errors, [lowest - used * highest, highest - used * lowest]) if coarse else errors
@@ -79,7 +82,7 @@ def corrected_mean(
     if others > 1:
         variance += used**2 * elsewhere.var(ddof=1) / others
     error, centre = float(np.sqrt(variance)), float(widened.mean()) + elsewhere_part
-    half = float(stats.t.ppf((1 + confidence) / 2, len(widened) - 1)) * error
+    half = float(stdtrit(len(widened) - 1, (1 + confidence) / 2)) * error
     low, high = min(max(centre - half, lowest), value), max(min(centre + half, highest), value)
     return Corrected(Estimate(value, low, high, n), used, centre, error, len(widened) - 1)
 

@@ -10,7 +10,6 @@ from berdseye.data.errors import UnavailableError
 from berdseye.data.extras import needing, require
 from berdseye.data.models.static_embedding import static_embedding
 from berdseye.data.models.weights import loading
-from berdseye.retrieval.encoders.endpoint import EndpointEncoder
 from berdseye.retrieval.encoders.known_models import CROSS, DENSE, SPARSE, Kind, KnownModel, find_known
 from berdseye.retrieval.encoders.model_folders import REMOTE_CODE_VARIABLE, ModelFolder, find_folder
 from berdseye.retrieval.encoders.protocol import CrossEncoder, Encoder, SparseEncoder
@@ -35,6 +34,8 @@ def open_encoder(name: str) -> Encoder:
     if name == "static":
         return StaticEncoder(static_embedding())
     if api := _API.fullmatch(name):
+        from berdseye.retrieval.encoders.endpoint import EndpointEncoder
+
         return EndpointEncoder(api[1], find_known("dense", api[1]))
     full, known = _resolved("dense", name)
     queries = _folder("encoder", full, DENSE)

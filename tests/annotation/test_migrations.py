@@ -2,6 +2,7 @@
 
 import sqlite3
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from importlib.resources import files
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,13 @@ from uuid import uuid4
 import pytest
 from alembic import op
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from made_pairs import record
 from sqlalchemy import inspect, text
 
-from berdseye.annotation.judgments.database import open_database
+from berdseye.annotation.judgments.database import newest_revision, open_database
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.judgments.schema import adjudicated, batch_words, metadata, present
 from berdseye.data.errors import BadInputError, UnavailableError
@@ -27,6 +30,12 @@ def open_and_judge(url: str, name: str) -> str:
     judgments.judge(judgments.sign_in(name), key, "supports", source="annotate")
     judgments.engine.dispose()
     return key
+
+
+def test_the_newest_revision_is_that_of_the_migrations() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(files("berdseye.annotation") / "migrations"))
+    assert newest_revision() == ScriptDirectory.from_config(config).get_current_head()
 
 
 def check_schema(url: str) -> None:
