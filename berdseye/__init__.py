@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-    from berdseye.app.python.workspace import Compared, Run, Workspace
+    from berdseye.app.python.run import Compared, Run
+    from berdseye.app.python.workspace import Workspace
     from berdseye.data.errors import BerdseyeError
 
 __all__ = ["BerdseyeError", "Compared", "Run", "Workspace", "create", "demo", "measures", "open"]
@@ -26,8 +27,8 @@ __all__ = ["BerdseyeError", "Compared", "Run", "Workspace", "create", "demo", "m
 # Imported at first use, so that `import berdseye` stays fast: every module of the package imports this file first.
 _HOMES = {
     "BerdseyeError": "berdseye.data.errors",
-    "Compared": "berdseye.app.python.workspace",
-    "Run": "berdseye.app.python.workspace",
+    "Compared": "berdseye.app.python.run",
+    "Run": "berdseye.app.python.run",
     "Workspace": "berdseye.app.python.workspace",
 }
 
@@ -70,7 +71,7 @@ def measures(runs: "Run | Iterable[Run]", names: str | None = None, labels: str 
 
     `names` are names of measures separated by spaces, by default those of the Runs page. Raises `BadInputError` without a run.
     """
-    from berdseye.app.python.workspace import USUAL, Run
+    from berdseye.app.python.run import USUAL, Run
     from berdseye.data.errors import BadInputError
 
     chosen = [runs] if isinstance(runs, Run) else list(runs)
