@@ -103,6 +103,18 @@ def test_files_of_tests_have_names_of_their_own() -> None:
     assert [name for name, times in names.items() if times > 1] == []
 
 
+ROOMS = {"tests/data/data_sets": "data/datasets"}
+"""Tests of a room under another name: a folder `datasets` would be imported in place of the library of that name."""
+
+
+def test_tests_lie_in_the_room_of_what_they_test() -> None:
+    folders = {path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")}
+    rooms = {folder: ROOT / ROOMS.get(folder, folder.partition("/")[2]) for folder in folders}
+    tested = {folder: room for folder, room in rooms.items() if folder.partition("/")[2].partition("/")[0] in PACKAGES}
+    assert set(ROOMS) < set(tested)
+    assert [f for f, room in tested.items() if not room.is_dir() and not room.with_suffix(".py").is_file()] == []
+
+
 def test_every_function_lives_with_its_idea() -> None:
     names = {"utils.py", "util.py", "helpers.py", "common.py", "misc.py"}
     assert [p for p in [*SOURCES, *(ROOT / "tests").rglob("*.py")] if p.name in names] == []

@@ -5,10 +5,10 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from postgres_server import binaries, running
 from sqlalchemy import create_engine, text
 
 from berdseye.annotation.judgments.log import Judgments
+from tests.annotation.postgres_server import binaries, running
 
 
 @pytest.fixture

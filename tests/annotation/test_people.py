@@ -3,12 +3,12 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from made_pairs import record
 
 from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.people import Identity, by_email, find_or_invite, link, people, person_of, unlink
 from berdseye.data.errors import BadInputError, UnknownNameError
+from tests.annotation.made_pairs import record
 
 ISSUER = "https://id.example.org"
 

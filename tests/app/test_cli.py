@@ -13,10 +13,10 @@ import click
 import pandas as pd
 import pytest
 import typer
-from command_line import output
 
 from berdseye.app.cli import cli, main
 from berdseye.data.workspace import Workspace
+from tests.app.command_line import output
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTION = "Should cities ban private cars from their centres?"

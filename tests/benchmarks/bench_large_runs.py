@@ -3,7 +3,7 @@
 import pytest
 
 from berdseye.app.access.roles import PAGES
-from tests.app.page_draws import Draws, draws_of_a_new_process, every_view
+from tests.app.views.page_draws import Draws, draws_of_a_new_process, every_view
 from tests.large_workspace import LARGE, large_workspace
 
 # Also slow: the tests that CI leaves out for their length hold the pages to the bars.

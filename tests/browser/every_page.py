@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from berdseye.app.access.roles import PAGES
 from berdseye.data.workspace import Workspace
-from tests.app.page_addresses import page_addresses
+from tests.app.views.page_addresses import page_addresses
 from tests.browser.served import go, settled, sign_in
 
 # Where the demo has something to find: its first run misses nothing.

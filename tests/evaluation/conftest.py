@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from small_workspace import build
 
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
+from tests.evaluation.small_workspace import build
 
 
 @pytest.fixture

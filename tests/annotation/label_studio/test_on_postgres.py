@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import postgres_server
 import pytest
 from there import annotate, change, held_here, held_there, task_of, user_of
 
@@ -17,6 +16,7 @@ from berdseye.annotation.label_studio.form import RecordedVerdict
 from berdseye.annotation.label_studio.project import find_or_create
 from berdseye.annotation.label_studio.server import start
 from berdseye.data.workspace import Workspace
+from tests.annotation import postgres_server
 
 pytestmark = [pytest.mark.label_studio, pytest.mark.postgres, pytest.mark.slow, pytest.mark.timeout(900)]
 

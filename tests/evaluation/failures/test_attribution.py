@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from small_workspace import CORPUS, DATASET, QUESTIONS, judge, key, put_gold
 
 from berdseye.annotation.judgments.adjudication import adjudicate
 from berdseye.annotation.judgments.log import Judgments
@@ -17,6 +16,7 @@ from berdseye.evaluation.failures.hole_map import LENGTHS, hole_map
 from berdseye.evaluation.failures.reasons import REASONS, others_of, pool_ranks, reason_counts, reasons_of_holes
 from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.sources import parse_label_source
+from tests.evaluation.small_workspace import CORPUS, DATASET, QUESTIONS, judge, key, put_gold
 
 # Zoos: [0, 1, 2] ranked; cars: [3, 2]. Passage 2 supports "Zoos harm." only at rank 3; nothing supports "Zoos protect.".
 GOLD = {

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_workspace import CORPUS, DATASET, put_gold
 
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.datasets.stored import load_dataset
@@ -20,6 +19,7 @@ from berdseye.evaluation.labels.qrels import pooled_qrels
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
 from berdseye.evaluation.scores.scoring import score_run
+from tests.evaluation.small_workspace import CORPUS, DATASET, put_gold
 
 ASKED = ["a b", "100%", "c"]
 IDS = np.array([[9, 3, -1], [12, 5, 4], [-1, -1, -1]])

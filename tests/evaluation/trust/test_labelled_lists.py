@@ -80,7 +80,7 @@ def test_probabilities_are_put_right_by_enough_judged_pairs() -> None:
 
 
 def test_what_people_said_is_settled(tmp_path: Path) -> None:
-    from small_workspace import build
+    from tests.evaluation.small_workspace import build
 
     workspace, run = build(tmp_path / "made")
     judgments = Judgments.open(workspace.judgments_url)

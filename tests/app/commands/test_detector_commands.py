@@ -1,0 +1,161 @@
+"""`berdseye detector score, tune, table, contrast, throughput`: what they print, and how they refuse."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from berdseye.app.cli import cli, main
+from berdseye.data.workspace import Workspace
+from tests.app.command_line import output
+
+KEYS = [
+    "detector",
+    "version",
+    "n",
+    "positives",
+    "pct_positive",
+    "accuracy",
+    "precision",
+    "recall",
+    "f1",
+    "auroc",
+    "average_precision",
+    "ece",
+    "threshold",
+    "pairs_per_second",
+    "intervals",
+]
+FIGURES = {"accuracy", "precision", "recall", "f1", "auroc", "average_precision", "ece"}
+ROWS = [
+    ("Trams carry many people quietly, and the city should build more of them.", "Cities should build trams.", 1),
+    ("The soup was cold and the bread was stale.", "Cities should build trams.", 0),
+    ("Zoos breed rare animals and send them back to the wild.", "Zoos protect species.", 1),
+    ("The match ended in a draw after a dull second half.", "Zoos protect species.", 0),
+]
+
+
+def written(path: Path, rows: list[tuple[str, str, int]]) -> Path:
+    lines = ["document\tperspective\tlabel", *("\t".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    return written(tmp_path / "pairs.tsv", ROWS)
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No workspace at hand."""
+    monkeypatch.setenv("BERDSEYE_WORKSPACE", str(tmp_path / "none"))
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_score_prints_one_object_with_every_figure_without_a_workspace(pairs: Path) -> None:
+    found = json.loads(
+        output("detector", "score", pairs, "--detector", "embedded", "--json"), parse_constant=pytest.fail
+    )
+    assert list(found) == KEYS
+    assert set(found["intervals"]) == FIGURES
+    assert (found["detector"], found["n"], found["positives"]) == ("embedded", 4, 2)
+    assert found["auroc"] == 1.0
+    assert all(len(ends) == 2 for ends in found["intervals"].values())
+    assert found["pairs_per_second"] > 0
+    at_one = json.loads(output("detector", "score", pairs, "--detector", "embedded", "--threshold", 1, "--json"))
+    assert (at_one["threshold"], at_one["pct_positive"], at_one["accuracy"]) == (1.0, 0.0, 0.5)
+    assert at_one["auroc"] == found["auroc"]
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_what_one_label_leaves_undefined_is_null(tmp_path: Path) -> None:
+    path = written(tmp_path / "none.tsv", [row for row in ROWS if not row[2]])
+    said = output("detector", "score", path, "--detector", "similarity(static)", "--json")
+    found = json.loads(said, parse_constant=pytest.fail)
+    assert {name for name in FIGURES if found[name] is None} == {"recall", "auroc", "average_precision"}
+    assert found["intervals"]["auroc"] == [None, None]
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_score_without_json_is_for_people(pairs: Path) -> None:
+    said = output("detector", "score", pairs, "--detector", "random")
+    assert "average precision" in said
+    assert "4 pairs, 2 supporting" in said
+
+
+@pytest.mark.parametrize(
+    "bad", ["Zoos are fine.\tZoos protect species.\tmaybe", "\tZoos protect species.\t1", "one cell"]
+)
+@pytest.mark.usefixtures("nowhere")
+def test_a_bad_row_is_told_with_file_and_line(
+    pairs: Path, bad: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs.write_text(pairs.read_text(encoding="utf-8") + bad + "\n", encoding="utf-8")
+    monkeypatch.setattr("sys.argv", ["berdseye", "detector", "score", str(pairs), "--json"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    told = capsys.readouterr()
+    assert ended.value.code == 2
+    assert told.out == ""
+    assert f"{pairs}:6" in "".join(told.err.split("\n"))
+
+
+def test_tune_is_used_by_score_until_it_is_forgotten(pairs: Path, workspace: Workspace) -> None:
+    asked = ("--detector", "similarity(static)", "--workspace", workspace.folder)
+    before = json.loads(output("detector", "score", pairs, *asked, "--json"))["threshold"]
+    tuned = json.loads(output("detector", "tune", pairs, *asked, "--json"))
+    assert (tuned["n"], tuned["positives"], tuned["data"]) == (4, 2, "pairs.tsv")
+    found = json.loads(output("detector", "score", pairs, *asked, "--json"))
+    assert found["threshold"] == tuned["value"] != before
+    assert found["f1"] == pytest.approx(tuned["f1"])
+    assert output("detector", "tune", "--forget", *asked) == ""
+    assert json.loads(output("detector", "score", pairs, *asked, "--json"))["threshold"] == before
+
+
+def test_tune_refuses_to_choose_on_test_rows(tmp_path: Path, workspace: Workspace) -> None:
+    path = tmp_path / "judged.csv"
+    path.write_text("document,perspective,label,split\na,b,1,test\nc,b,0,test\n", encoding="utf-8")
+    with pytest.raises(Exception, match="no row of the split 'dev'"):
+        output("detector", "tune", path, "--detector", "random", "--workspace", workspace.folder)
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_table_sets_detectors_beside_the_published_ones(pairs: Path) -> None:
+    asked = ("detector", "table", pairs, "--detector", "random", "--detector", "similarity(static)")
+    rows = list(csv.DictReader(io.StringIO(output(*asked, "--csv"))))
+    assert [row["detector"] for row in rows[:3]] == ["labels", "random", "similarity(static)"]
+    assert "gpt-4 (zero-shot)" in {row["detector"] for row in rows}
+    found = json.loads(output(*asked, "--json"))
+    assert list(found) == ["rows", "unit", "detection", "slices", "domains", "agreement"]
+    assert {(row["a"], row["b"]) for row in found["agreement"]} == {
+        ("labels", "random"),
+        ("labels", "similarity(static)"),
+        ("random", "similarity(static)"),
+    }
+    latex = output(*asked, "--latex", "--part", "agreement")
+    assert "\\begin{tabular}" in latex
+    assert "similarity(static)" in latex
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_contrast_prints_every_category_and_what_simple_rules_reach() -> None:
+    rows = json.loads(output("detector", "contrast", "--detector", "similarity(static)", "--json"))
+    assert len({row["category"] for row in rows}) == 6
+    assert {"always yes", "always the statement without a negation"} <= {row["detector"] for row in rows}
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_throughput_prints_what_it_took() -> None:
+    (row,) = json.loads(output("detector", "throughput", "--detector", "random", "--pairs", 500, "--json"))
+    assert (row["detector"], row["pairs"], row["tokens_per_1000"]) == ("random", 499, None)
+
+
+def test_each_command_explains_itself() -> None:
+
+    for name in ("score", "tune", "table", "contrast", "throughput"):
+        said = CliRunner().invoke(cli, ["detector", name, "--help"]).output
+        assert f"berdseye detector {name}" in said

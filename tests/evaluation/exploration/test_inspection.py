@@ -1,0 +1,146 @@
+"""One question in several rankings: whose word counts, and what a correction changes."""
+
+from collections.abc import Mapping, Sequence
+from math import isnan
+
+import numpy as np
+import pytest
+
+from berdseye.annotation.judgments.log import Annotator, Judgments
+from berdseye.data.datasets.stored import GOLD
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Pair, Passage, Question, Ranking
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
+from berdseye.evaluation.exploration.inspection import Listing, detector_against_gold, inspect_question
+from tests.evaluation.small_workspace import QUESTIONS, TEXTS, judge, key, passages
+
+Found = Mapping[tuple[str, str], tuple[Ranking, Sequence[Passage]]]
+
+
+def ranking(workspace: Workspace, *words: str) -> tuple[Ranking, list[Passage]]:
+    """A ranking of the passages that begin with these words."""
+    held = [passages(workspace)[word] for word in words]
+    scores = np.arange(len(held), 0, -1, dtype=np.float32)
+    return Ranking(np.array([p.id for p in held], dtype=np.int64), scores), held
+
+
+@pytest.fixture
+def found(small: Workspace) -> Found:
+    return {("web", "bm25"): ranking(small, "Zoos", "Cages", "Cars"), ("web", "mmr"): ranking(small, "Cars", "Cages")}
+
+
+def inspect(
+    workspace: Workspace,
+    judgments: Judgments,
+    found: Found,
+    annotator: Annotator | None = None,
+    question: Question = QUESTIONS[0],
+    k: int = 3,
+) -> list[Listing]:
+    return inspect_question(workspace, judgments, parse_detector("random"), question, found, k, annotator)
+
+
+def judge_all(judgments: Judgments, person: Annotator, supports: dict[tuple[int, int], bool]) -> None:
+    """The person's word on (perspective, text) of the first question."""
+    for (perspective, text), yes in supports.items():
+        judge(judgments, person, 0, perspective, text, "supports" if yes else "does not support")
+
+
+def test_the_detector_decides_where_nobody_has(small: Workspace, judgments: Judgments, found: Found) -> None:
+    first, second = inspect(small, judgments, found)
+    assert [(listing.corpus, listing.pipeline) for listing in (first, second)] == list(found)
+    assert [h.rank for h in first.hits] == [1, 2, 3]
+    assert [h.score for h in first.hits] == [3, 2, 1]
+    for hit in (*first.hits, *second.hits):
+        assert [c.pair for c in hit.chips] == [
+            Pair(hit.passage.text, perspective.text, hit.passage.title) for perspective in QUESTIONS[0].perspectives
+        ]
+        for chip in hit.chips:
+            assert chip.by == "detector"
+            assert chip.supports == chip.detected.supports == (chip.detected.probability >= 1 - 0.168)
+
+
+def test_ones_own_word_comes_before_peoples_and_theirs_before_the_detectors(
+    small: Workspace, judgments: Judgments, found: Found
+) -> None:
+    ana, bo, cy = (judgments.sign_in(name) for name in ("Ana", "Bo", "Cy"))
+    judge_all(judgments, bo, {(0, 0): True, (1, 0): True})
+    judge_all(judgments, cy, {(0, 0): True})
+    judge_all(judgments, ana, {(0, 0): False})
+    judge(judgments, ana, 0, 1, 0, "unsure")
+
+    def top(annotator: Annotator | None) -> list[tuple[str, bool]]:
+        return [(c.by, c.supports) for c in inspect(small, judgments, found, annotator)[0].hits[0].chips]
+
+    assert top(ana) == [("you", False), ("people", True)]  # an unsure word of one's own leaves it to the others
+    assert top(bo) == [("you", True), ("you", True)]
+    assert top(None) == [("people", True), ("people", True)]
+    judge_all(judgments, ana, {(1, 0): False})  # now a tie
+    chips = inspect(small, judgments, found)[0].hits[0].chips
+    assert (chips[1].by, chips[1].supports) == ("detector", chips[1].detected.supports)
+
+
+def test_measures_move_when_a_correction_is_made(small: Workspace, judgments: Judgments, found: Found) -> None:
+    ana = judgments.sign_in("Ana")
+    judge_all(judgments, ana, {(perspective, text): False for perspective in (0, 1) for text in (0, 1, 2)})
+    for listing in inspect(small, judgments, found, ana):
+        assert (listing.mrecall, listing.precision, listing.first_ranks) == (0, 0, (None, None))
+
+    judge_all(judgments, ana, {(0, 0): True, (1, 1): True})
+    first, second = inspect(small, judgments, found, ana)
+    assert (first.mrecall, first.precision, first.first_ranks) == (1, pytest.approx(2 / 3), (1, 2))
+    # The other ranking shows passages 2 and 1 only; k is 3 all the same.
+    assert (second.mrecall, second.precision, second.first_ranks) == (0, pytest.approx(1 / 3), (None, 2))
+
+    assert judgments.undo(ana) == key(0, 1, 1)
+    first, second = inspect(small, judgments, found, ana)
+    assert (first.mrecall, first.precision, first.first_ranks) == (0, pytest.approx(1 / 3), (1, None))
+    assert second.precision == 0
+
+
+def test_measures_are_those_of_the_top_k(small: Workspace, judgments: Judgments, found: Found) -> None:
+    ana = judgments.sign_in("Ana")
+    judge_all(judgments, ana, {(p, t): (p, t) in {(0, 0), (1, 1)} for p in (0, 1) for t in (0, 1, 2)})
+    [listing, _] = inspect(small, judgments, found, ana, k=1)
+    assert (listing.mrecall, listing.precision) == (1, 1)  # m = 2 > k = 1
+
+
+def test_a_question_without_perspectives_has_hits_and_no_measures(
+    small: Workspace, judgments: Judgments, found: Found
+) -> None:
+    for listing in inspect(small, judgments, found, question=QUESTIONS[2]):
+        assert [h.chips for h in listing.hits] == [()] * len(listing.hits)
+        assert listing.hits
+        assert listing.first_ranks == ()
+        assert isnan(listing.mrecall)
+        assert isnan(listing.precision)
+
+
+def test_nothing_found_covers_nothing(small: Workspace, judgments: Judgments) -> None:
+    [listing] = inspect(small, judgments, {("web", "bm25"): ranking(small)})
+    assert (listing.hits, listing.first_ranks) == ((), (None, None))
+    assert (listing.mrecall, listing.precision) == (0, 0)
+
+
+def test_a_gold_label_comes_before_the_detectors_and_after_peoples(
+    small: Workspace, judgments: Judgments, found: Found
+) -> None:
+    pairs = [Pair(TEXTS[0], perspective.text) for perspective in QUESTIONS[0].perspectives]
+    detected = [c.detected.supports for c in inspect(small, judgments, found)[0].hits[0].chips]
+    LabelStore(small).put(GOLD, "made", [p.key for p in pairs], [float(not says) for says in detected])
+    listings = inspect(small, judgments, found)
+    assert [(c.by, c.gold, c.supports) for c in listings[0].hits[0].chips] == [
+        ("gold", not says, not says) for says in detected
+    ]
+    agreed, compared = detector_against_gold(listings)
+    others = {
+        c.key: c.gold == c.detected.supports for e in listings for h in e.hits for c in h.chips if c.gold is not None
+    }
+    assert (agreed, compared) == (sum(others.values()), len(others))
+    assert not any(others[pair.key] for pair in pairs)
+
+    ana = judgments.sign_in("Ana")
+    judge_all(judgments, ana, {(0, 0): detected[0]})
+    chips = inspect(small, judgments, found, ana)[0].hits[0].chips
+    assert [(c.by, c.supports) for c in chips] == [("you", detected[0]), ("gold", not detected[1])]

@@ -1,0 +1,102 @@
+"""Whose word counts: sources in order of trust."""
+
+from math import nan
+
+import numpy as np
+import pytest
+
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Pair
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.labelling import label
+from berdseye.evaluation.labels.sources import default_sources, labels_of, parse_label_source
+from tests.evaluation.small_workspace import QUESTIONS, TEXTS, judge, put_gold
+
+SOURCES = ("human>embedded", "embedded", "human", "gold")
+PAIRS = [Pair(text, QUESTIONS[0].perspectives[0].text) for text in TEXTS]
+
+
+def labels(workspace: Workspace, judgments: Judgments, source: str, first: int | None = None) -> list[float]:
+    return labels_of(workspace, judgments, parse_label_source(source), PAIRS, first=first).tolist()
+
+
+def detected(workspace: Workspace, name: str) -> list[float]:
+    detector = parse_detector(name)
+    return (label(LabelStore(workspace), detector, PAIRS) >= detector.threshold).astype(float).tolist()
+
+
+@pytest.mark.parametrize("text", [*SOURCES, "human>gold>similarity(static)", "gold>human"])
+def test_names_are_canonical(text: str) -> None:
+    assert str(parse_label_source(text)) == text
+    assert parse_label_source(text.replace(">", " > ")) == parse_label_source(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "said"),
+    [
+        ("humans", UnknownNameError, "Did you mean human"),
+        ("human>embeded", UnknownNameError, "Did you mean embedded"),
+        ("embedded>human", BadInputError, "no source can follow embedded"),
+        ("human(3)", UnknownNameError, "Unknown label source"),
+        ("human>", BadInputError, "cannot be read after"),
+        ("", BadInputError, "cannot be read after"),
+    ],
+)
+def test_names_that_are_none_are_refused(text: str, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        parse_label_source(text)
+
+
+def test_the_detector_of_a_source(small: Workspace) -> None:
+    named = {text: parse_label_source(text).detector(small) for text in ("human>embedded", "random", "human", "gold")}
+    assert [d.name if d is not None else None for d in named.values()] == ["embedded", "random", None, None]
+
+
+def test_people_come_before_the_detector(small: Workspace, judgments: Judgments) -> None:
+    machine = detected(small, "random")
+    ana = judgments.sign_in("Ana")
+    for n in (0, 1):
+        judge(judgments, ana, 0, 0, n, "does not support" if machine[n] else "supports")
+    people = [1 - machine[0], 1 - machine[1]]
+    np.testing.assert_equal(labels(small, judgments, "human"), [*people, nan, nan])
+    assert labels(small, judgments, "human>random") == [*people, *machine[2:]]
+    assert labels(small, judgments, "random") == machine
+
+
+def test_a_tie_and_an_unsure_word_are_left_to_the_detector(small: Workspace, judgments: Judgments) -> None:
+    machine = detected(small, "random")
+    ana, bo = judgments.sign_in("Ana"), judgments.sign_in("Bo")
+    judge(judgments, ana, 0, 0, 0, "supports")
+    judge(judgments, bo, 0, 0, 0, "does not support")
+    judge(judgments, ana, 0, 0, 1, "unsure")
+    assert labels(small, judgments, "human>random") == machine
+    np.testing.assert_equal(labels(small, judgments, "human"), [nan] * 4)
+    # With `first`, Ana's own word decides the tie; Bo's would decide it the other way.
+    assert labels(small, judgments, "human>random", ana.id) == [1.0, *machine[1:]]
+    assert labels(small, judgments, "human>random", bo.id) == [0.0, *machine[1:]]
+
+
+def test_gold_stands_where_it_is_put(small: Workspace, judgments: Judgments) -> None:
+    np.testing.assert_equal(labels(small, judgments, "gold"), [nan] * 4)
+    put_gold(small, {(0, 0, 0): True, (0, 0, 1): False})
+    judge(judgments, judgments.sign_in("Ana"), 0, 0, 0, "does not support")
+    np.testing.assert_equal(labels(small, judgments, "gold"), [1, 0, nan, nan])
+    np.testing.assert_equal(labels(small, judgments, "gold>human"), [1, 0, nan, nan])
+    np.testing.assert_equal(labels(small, judgments, "human>gold"), [0, 0, nan, nan])
+
+
+def test_no_pairs_have_no_labels(small: Workspace, judgments: Judgments) -> None:
+    offered = [parse_label_source(text) for text in [*SOURCES, *default_sources(small)]]
+    assert any(source.corrected for source in offered)
+    for source in offered:
+        assert labels_of(small, judgments, source.plain, []).shape == (0,)
+
+
+def test_many_pairs_are_answered_in_order(small: Workspace, judgments: Judgments) -> None:
+    judge(judgments, judgments.sign_in("Ana"), 0, 0, 1, "supports")
+    many = [PAIRS[0], PAIRS[1]] * 1500
+    found = labels_of(small, judgments, parse_label_source("human"), many)
+    np.testing.assert_equal(found, [nan, 1.0] * 1500)

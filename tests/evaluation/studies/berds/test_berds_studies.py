@@ -1,0 +1,244 @@
+"""BERDS's studies on a small workspace with gold labels, worked out by hand, and the published figures beside ours."""
+
+from dataclasses import replace
+from math import nan
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.corpora import add_corpus
+from berdseye.data.datasets.stored import GOLD, save_dataset
+from berdseye.data.errors import BadInputError
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Pair, Perspective, Question
+from berdseye.data.runs.stored import list_runs, load_run, save_run
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.interchange.external_runs import IMPORTED
+from berdseye.evaluation.labels.sources import parse_label_source
+from berdseye.evaluation.published import published
+from berdseye.evaluation.studies.berds.base import base, paper_name, with_published
+from berdseye.evaluation.studies.berds.depth import coverage, union
+from berdseye.evaluation.studies.berds.diversity import diversity, tuning
+from berdseye.evaluation.studies.berds.sides import following, leaning
+from berdseye.evaluation.studies.comparing import comparisons, corrected_comparisons, correction, k_curves
+from berdseye.evaluation.studies.gathering import Gatherer, Selection, checked
+from berdseye.evaluation.studies.result import StudyResult
+
+TEXTS = ["zoos protect rare animals", "zoos harm animals that pace their cages", "cars crowd streets",
+         "cars bring people to work", "bread is baked at night"]  # fmt: skip
+QUESTIONS = [
+    Question("zoos", "", "do zoos protect animals", (Perspective("zoos protect", "supporting"),
+                                                     Perspective("zoos harm", "opposing"))),
+    Question("cars", "", "do cars crowd streets", (Perspective("cars crowd", "supporting"),
+                                                   Perspective("cars bring work", "opposing"))),
+    Question("plain", "", "when is bread baked", (Perspective("at night"),)),
+]  # fmt: skip
+SUPPORTS = {(0, "zoos protect"), (1, "zoos harm"), (2, "cars crowd"), (4, "at night")}
+ALL = Selection(("made",), ("web",), ("bm25",))
+
+
+@pytest.fixture
+def gatherer(tmp_path: Path) -> Gatherer:
+    workspace = Workspace.create(tmp_path / "workspace")
+    (tmp_path / "passages.jsonl").write_text("".join(f'{{"id": {n}, "text": "{t}"}}\n' for n, t in enumerate(TEXTS)))
+    add_corpus(workspace, "web", tmp_path / "passages.jsonl")
+    save_dataset(workspace, "made", QUESTIONS)
+    gold = {
+        Pair(t, p.text): (n, p.text) in SUPPORTS for n, t in enumerate(TEXTS) for q in QUESTIONS for p in q.perspectives
+    }
+    LabelStore(workspace).put(GOLD, "1", [p.key for p in gold], [float(v) for v in gold.values()])
+    judgments = Judgments.open(f"sqlite:///{tmp_path / 'judgments.db'}")
+    yield Gatherer(workspace, judgments, parse_label_source("gold"))
+    judgments.engine.dispose()
+
+
+def value(result: StudyResult, table: int = 0, **where: object) -> float:
+    cells = result.tables[table].cells
+    for column, wanted in where.items():
+        cells = cells[cells[column] == wanted]
+    assert len(cells) == 1
+    return float(cells["value"].iloc[0])
+
+
+def test_base_makes_the_run_once_and_scores_it(gatherer: Gatherer) -> None:
+    result = base(gatherer, ALL, ks=(2,))
+    # Zoos: both sides in the top 2. Cars: one of two. Bread: found. MRecall 2/3; Precision (2 + 1 + 1) / 2 over 3.
+    assert value(result, measure="MRecall@2", dataset="made") == pytest.approx(100 * 2 / 3)
+    assert value(result, measure="Precision@2", dataset="made") == pytest.approx(100 * 2 / 3)
+    [first] = list_runs(gatherer.workspace)
+    base(gatherer, ALL, ks=(2,))
+    assert list_runs(gatherer.workspace) == [first]
+    deeper = base(gatherer, ALL, ks=(3,))
+    assert value(deeper, measure="MRecall@3") == pytest.approx(100 * 2 / 3)
+    assert list_runs(gatherer.workspace)[0].k == 3
+
+
+def test_a_run_of_a_changed_data_set_is_made_anew(gatherer: Gatherer) -> None:
+    base(gatherer, ALL, ks=(2,))
+    save_dataset(gatherer.workspace, "made", QUESTIONS[:1])
+    assert value(base(gatherer, ALL, ks=(2,)), measure="MRecall@2") == 100
+
+
+def test_coverage_and_union(gatherer: Gatherer) -> None:
+    result = coverage(gatherer, ALL)
+    # Zoos are covered by two passages, bread by one; no passage brings people to work in these labels.
+    assert value(result, figure="average size", corpus="web") == 1.5
+    assert value(result, figure="% of questions", corpus="web") == pytest.approx(100 * 2 / 3)
+    together = union(gatherer, Selection(("made",), ("web",), ("bm25", "dense(static)")))
+    assert value(together, corpus="web", dataset="made") == pytest.approx(100 * 2 / 3)
+    assert value(union(gatherer, ALL, depth=1), corpus="web") == pytest.approx(100 / 3)
+
+
+def test_leaning_and_sycophancy(gatherer: Gatherer, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = leaning(gatherer, ALL, k=2)
+    assert [value(result, leaning=kind) for kind in ("only supporting", "only opposing", "both", "neither")] == [
+        50,
+        0,
+        50,
+        0,
+    ]
+    assert "two sides: 1 questions" in result.notes[0]
+    follow = following(gatherer, ALL, k=1)
+    # Each side's own words bring its own passage first: asked by the opposing side, no passage supports, which is undefined.
+    assert value(follow, asked="supporting") == 1
+    assert np.isnan(value(follow, asked="opposing"))
+    cells = follow.tables[0].cells.set_index("asked")
+    assert cells.loc["opposing", ["n", "undefined"]].tolist() == [0, 2]
+    assert cells.loc["supporting", ["n", "undefined"]].tolist() == [2, 0]
+    monkeypatch.setattr(
+        "berdseye.evaluation.studies.gathering.search", None
+    )  # what was searched for once is not searched for again
+    assert following(gatherer, ALL, k=1).tables[0].cells.equals(follow.tables[0].cells)
+    with pytest.raises(TypeError):
+        following(gatherer, ALL, k=2)
+
+
+def test_diversity_and_tuned_weights(gatherer: Gatherer) -> None:
+    mixed = Selection(("made",), ("web",), ("bm25", "bm25 >> mmr(0.5)"))
+    weights = tuning(gatherer, mixed, measure="MRecall@2")
+    assert value(weights, corpus="web") == 0.99  # all weights rank alike here: the one that changes least
+    assert len(weights.tables[0].cells.query("corpus == 'web'")) == 1  # what reranks already is not reranked again
+    result = diversity(gatherer, mixed, k=2, weight="tuned")
+    for method in ("default", "reranking"):
+        assert value(result, corpus="web", method=method, measure="MRecall@2") == pytest.approx(100 * 2 / 3)
+    assert "--expansion" in result.notes[0]
+    with pytest.raises(BadInputError, match="retriever without stages"):
+        diversity(gatherer, Selection(("made",), ("web",), ("bm25 >> mmr(0.5)",)))
+
+
+def test_curves_and_comparisons(gatherer: Gatherer) -> None:
+    curve = k_curves(gatherer, ALL, "Coverage", deepest=3)
+    # Coverage@1: 1/2, 1/2 and 1; at 2 and 3: 1, 1/2 and 1.
+    assert [value(curve, k=k) for k in (1, 2, 3)] == pytest.approx([100 * 2 / 3, 100 * 2.5 / 3, 100 * 2.5 / 3])
+    both = Selection(("made",), ("web",), ("bm25", "dense(static)"))
+    compared = comparisons(gatherer, both, "Precision@1").tables[0].cells
+    assert set(compared["judged"]) == {1.0}
+    [difference, p] = compared["value"].tolist()
+    assert -100 <= difference <= 100
+    assert 0 < p <= 1
+    people = replace(gatherer, source=parse_label_source("human"))
+    assert set(comparisons(people, both, "Precision@1").tables[0].cells["judged"]) == {0.0}
+    with pytest.raises(BadInputError, match="at least two systems"):
+        comparisons(gatherer, ALL, "Precision@1")
+
+
+def test_what_people_did_not_judge_whole_corrects_nothing(gatherer: Gatherer) -> None:
+    source = Gatherer(gatherer.workspace, gatherer.judgments, parse_label_source("random"))
+    with pytest.raises(BadInputError, match="--preset random-questions"):
+        correction(source, ALL, ["Precision@2"])
+
+
+def test_corrected_differences_are_tested_on_what_both_were_judged_for() -> None:
+    random = np.random.default_rng(3)
+    truth = {name: (random.random(400) < share).astype(float) for name, share in (("good", 0.7), ("bad", 0.3))}
+    detector = {name: np.where(random.random(400) < 0.9, v, 1 - v) for name, v in truth.items()}
+    people = {name: np.where(np.arange(400) < 80, v, nan) for name, v in truth.items()}
+    people["bad"][:10] = nan
+    [found] = corrected_comparisons(people, detector, "holm")
+    assert found.n == 70
+    assert found.low < 0.4 < found.high
+    assert found.significant
+
+
+def test_names_of_the_paper() -> None:
+    assert paper_name("dense(facebook/contriever-msmarco)") == "contriever"
+    assert paper_name("berds-kialo") == "kialo"
+    for other in ("dense(static)", "dense(facebook/contriever-msmarco) >> mmr(0.9)", "bm25(k1=0.9)", "bm25", "web"):
+        assert paper_name(other) == other
+
+
+def test_published_cells_stand_beside_ours_or_below() -> None:
+    ours = pd.DataFrame([{"corpus": "wikipedia", "pipeline": "bm25", "value": 9.0}])
+    theirs = pd.DataFrame(
+        [("wikipedia", "bm25", 8.2), ("sphere", "bm25", 24.7)], columns=["corpus", "pipeline", "value"]
+    )
+    cells = with_published(ours, theirs, ("corpus", "pipeline"))
+    assert cells["published"].tolist() == [8.2, 24.7]
+    assert cells["value"].tolist()[0] == 9
+    assert np.isnan(cells["value"].tolist()[1])
+
+
+def test_an_empty_workspace_says_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="no data set to study"):
+        checked(Workspace.create(tmp_path / "empty"), Selection((), (), ()))
+
+
+@pytest.mark.parametrize(("name", "faulty"), [("berds_base_k5", 0), ("berds_base_k10", 0)])
+def test_published_macro_averages_are_the_means_of_their_rows(name: str, faulty: int) -> None:
+    table = published(name)
+    rows = table[(table["dataset"] != "average") & (table["measure"] != "Precision@1")]
+    means = rows.groupby(["corpus", "retriever", "measure"])["value"].mean()
+    printed = table[table["dataset"] == "average"].set_index(["corpus", "retriever", "measure"])["value"]
+    off = [key for key, mean in means.items() if abs(mean - printed[key]) > 0.0051]
+    assert len(off) == faulty, off
+
+
+def test_published_unions_are_the_means_of_their_rows() -> None:
+    table = published("berds_union").pivot(index="corpus", columns="dataset", values="mrecall")
+    np.testing.assert_allclose(table[["arguana", "kialo", "opinionqa"]].mean(axis=1), table["average"], atol=0.0051)
+
+
+def test_every_published_table_can_be_read_and_is_described() -> None:
+    folder = Path(__file__).parents[4] / "evaluation" / "published"
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    for name in sorted(path.stem for path in folder.glob("*.csv")):
+        assert len(published(name)) > 0
+        assert f"{name}.csv" in readme
+
+
+def test_nothing_judged_is_no_number_anywhere(gatherer: Gatherer) -> None:
+    nobody = Gatherer(gatherer.workspace, gatherer.judgments, parse_label_source("human"))
+    assert np.isnan(value(coverage(nobody, ALL), figure="% of questions", corpus="web"))
+    assert np.isnan(value(union(nobody, ALL), corpus="web", dataset="made"))
+    cells = leaning(nobody, ALL, k=2).tables[0].cells
+    assert cells["n"].tolist() == [0, 0, 0, 0]
+    assert cells["value"].isna().all()
+    assert np.isnan(value(following(nobody, ALL, k=1), asked="supporting"))
+
+
+def test_other_versions_and_other_questions_are_run_anew(gatherer: Gatherer) -> None:
+    base(gatherer, ALL, ks=(2,))
+    [first] = list_runs(gatherer.workspace)
+    save_dataset(
+        gatherer.workspace,
+        "made",
+        [QUESTIONS[0], *(Question(q.id, "", "bread", q.perspectives) for q in QUESTIONS[1:])],
+    )
+    base(gatherer, ALL, ks=(2,))
+    [second] = list_runs(gatherer.workspace)
+    assert first.versions["questions"] != second.versions["questions"]
+
+
+def test_an_imported_run_is_studied_as_it_is(gatherer: Gatherer) -> None:
+    base(gatherer, ALL, ks=(2,))
+    run = load_run(gatherer.workspace, list_runs(gatherer.workspace)[0].name)
+    save_run(
+        gatherer.workspace, dataset="made", corpus="web", corpus_hash=run.manifest.corpus_hash, pipeline="imported(mine)",
+        question_ids=run.question_ids, ids=run.ids[:, :1], scores=run.scores[:, :1], milliseconds_per_question=0,
+        versions={IMPORTED: "mine.run"},
+    )  # fmt: skip
+    result = base(gatherer, checked(gatherer.workspace, Selection((), (), ())), ks=(1,))
+    assert value(result, pipeline="imported(mine)", measure="MRecall@1") == 100  # one passage supports one side: m > k
