@@ -1,5 +1,7 @@
 """A page drawn without a browser, and what a reader sees on it."""
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
@@ -35,7 +37,29 @@ def again(at: AppTest) -> AppTest:
     return at
 
 
-def texts(at: AppTest) -> str:
-    """All running text of a page, as a reader sees it."""
-    found = [m.value for part in (at.markdown, at.caption, at.header, at.info, at.error, at.warning) for m in part]
+KINDS = ("markdown", "caption", "header", "info", "error", "warning", "success")
+
+
+def texts(at: AppTest, *kinds: str) -> str:
+    """All running text of a page, or that of some kinds of its elements, as a reader sees it."""
+    found = [element.value for kind in kinds or KINDS for element in at.get(kind)]
     return "\n".join(found).replace("\\", "").replace(JOINER, "")
+
+
+@dataclass(frozen=True)
+class Search:
+    """A pattern and the text that it is looked for in, which a failed assertion shows; true if it is found."""
+
+    pattern: str
+    text: str
+
+    def __bool__(self) -> bool:
+        return re.search(self.pattern, self.text, flags=re.IGNORECASE) is not None
+
+
+def says(at: AppTest, pattern: str, *kinds: str) -> Search:
+    """Look for a pattern in the running text of a page, or of some kinds of its elements, whatever the case.
+
+    A test looks for the number, the name or the keyword that a reader relies on, so that the sentence around it may change.
+    """
+    return Search(pattern, texts(at, *kinds))

@@ -13,7 +13,7 @@ from berdseye.app.components.keys import PAGES as KEYS
 from berdseye.app.components.tour import DEMO, MISSING, PARAMETER, STEPS, Step, lacks, step_at, steps_of
 from berdseye.data.people import ROLES, Role
 from berdseye.data.workspace import Workspace
-from tests.app.drawn_page import APP, again, drawn, texts
+from tests.app.drawn_page import APP, again, drawn, says, texts
 
 MINUTES, WORDS_A_MINUTE = 2, 200
 OFFER, QUIET = "Two-minute tour", "Tour"
@@ -120,7 +120,7 @@ def test_where_someone_is(page: str, asked: str | None, kept: str | None, found:
     assert step_at((), page, asked, kept) is None
 
 
-def test_what_is_lacking_is_told_with_what_to_do(workspace: Workspace) -> None:
+def test_what_is_missing_is_named_with_a_command_or_page_that_helps(workspace: Workspace) -> None:
     held = Judgments.open(workspace.judgments_url)
     assert all(lacks(workspace, held, need) for need in MISSING)
     assert all("`" in text or "Annotate" in text for text in (*MISSING.values(), DEMO))
@@ -137,7 +137,7 @@ def test_the_demo_lacks_nothing(demo_workspace: Workspace) -> None:
 
 
 @pytest.mark.usefixtures("demo")
-def test_who_is_new_is_offered_the_tour_and_who_has_judged_is_not() -> None:
+def test_a_new_person_is_offered_the_tour_and_one_who_has_judged_is_not() -> None:
     assert app().button(key="tour-start").label == OFFER
     assert app(name="Ada").button(key="tour-start").label == OFFER
     judge_something("Ada")
@@ -152,15 +152,15 @@ def test_who_is_new_is_offered_the_tour_and_who_has_judged_is_not() -> None:
 def test_the_place_is_in_the_address_and_the_page_keeps_its_choices() -> None:
     at = app(name="Ada", set="policy", k="2")
     press(at, "tour-start")
-    assert (shown(at), place(at)) == ("Ask a contentious question", "ask")
+    assert (shown(at), place(at)) == (BY_NAME["ask"].title, "ask")
     assert at.button(key="tour-back").disabled
     press(at, "tour-next")
-    assert (shown(at), place(at)) == ("Correct a label with one key", "correct")
+    assert (shown(at), place(at)) == (BY_NAME["correct"].title, "correct")
     assert at.selectbox(key="set").value == "policy"
     assert at.number_input(key="k").value == 2
     press(at, "tour-back")
-    assert shown(at) == "Ask a contentious question"
-    assert shown(app(**{PARAMETER: "correct"})) == "Correct a label with one key"
+    assert shown(at) == BY_NAME["ask"].title
+    assert shown(app(**{PARAMETER: "correct"})) == BY_NAME["correct"].title
 
 
 @pytest.mark.usefixtures("demo")
@@ -182,17 +182,18 @@ def test_a_tour_that_was_left_stays_left_for_the_session() -> None:
     at.query_params[PARAMETER] = "correct"  # as the browser's Back does
     assert shown(again(at)) is None
     assert PARAMETER not in at.query_params
-    assert shown(press(at, "tour-start")) == "Ask a contentious question", "unless it is asked for"
+    assert shown(press(at, "tour-start")) == BY_NAME["ask"].title, "unless it is asked for"
 
 
 @pytest.mark.usefixtures("demo")
 def test_a_name_is_asked_for_where_a_step_takes_one() -> None:
-    assert "Enter your name in the sidebar. The buttons below" in texts(app(**{PARAMETER: "correct"}))
-    assert "Enter your name in the sidebar. The buttons below" not in texts(app(name="Ada", **{PARAMETER: "correct"}))
+    first_words = re.escape(BY_NAME["correct"].text[:20])
+    assert says(app(**{PARAMETER: "correct"}), rf"\bname\b.*sidebar.*{first_words}")
+    assert not says(app(name="Ada", **{PARAMETER: "correct"}), rf"\bname\b.*sidebar.*{first_words}")
 
 
 @pytest.mark.usefixtures("at_hand")
-def test_on_an_empty_workspace_the_steps_say_how_to_have_something() -> None:
+def test_on_an_empty_workspace_a_step_names_what_is_missing_and_the_demo() -> None:
     at = app(name="Ada", **{PARAMETER: "ask"})
     assert f"{MISSING['corpus']} {DEMO}" in texts(at)
 
@@ -201,5 +202,5 @@ def test_on_an_empty_workspace_the_steps_say_how_to_have_something() -> None:
 def test_an_annotator_of_a_team_is_led_through_their_own_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("berdseye.app.components.tour.role", lambda: "annotator")
     at = app(name="Ada", **{PARAMETER: "holes"})
-    assert shown(at) == "Ask a contentious question", "not where they may not go"
+    assert shown(at) == BY_NAME["ask"].title, "not where they may not go"
     assert any(":blue-badge[1 of 4]" in m.value for m in at.markdown)

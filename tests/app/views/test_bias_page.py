@@ -13,7 +13,7 @@ from berdseye.data.runs.stored import load_run
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.bias.sides import SYCOPHANCY
 from berdseye.evaluation.studies.result import StudyResult, Table, save_result
-from tests.app.drawn_page import again, drawn, texts
+from tests.app.drawn_page import again, drawn, says, texts
 from tests.evaluation.bias.made_cells import cells
 
 VIEWS = ("Leaning", "Sycophancy", "Stances", "Perspective shares", "Places")
@@ -21,17 +21,17 @@ VIEWS = ("Leaning", "Sycophancy", "Stances", "Perspective shares", "Places")
 
 @pytest.mark.usefixtures("at_hand")
 @pytest.mark.parametrize(
-    ("view", "said"),
+    ("view", "help_of"),
     [
-        ("Leaning", "This workspace has no runs yet."),
-        ("Stances", "This workspace has no runs yet."),
-        ("Sycophancy", "Press **Start** above, or run `berdseye study berds sycophancy`."),
-        ("Perspective shares", "fetch one with `berdseye dataset fetch pir-agnews`"),
-        ("Places", "run `berdseye study pir FILE --part bias --part places`"),
+        ("Leaning", "no runs.*`berdseye run`"),
+        ("Stances", "no runs.*`berdseye run`"),
+        ("Sycophancy", r"\*\*Start\*\*.*`berdseye study berds sycophancy`"),
+        ("Perspective shares", "`berdseye dataset fetch pir-agnews`"),
+        ("Places", "`berdseye study pir FILE --part bias --part places`"),
     ],
 )
-def test_an_empty_workspace_is_said_with_the_next_step(view: str, said: str) -> None:
-    assert said in texts(drawn("bias", view=view))
+def test_an_empty_workspace_is_reported_with_the_next_step(view: str, help_of: str) -> None:
+    assert says(drawn("bias", view=view), help_of, "info")
 
 
 @pytest.mark.usefixtures("demo")
@@ -54,15 +54,17 @@ def test_stored_runs_are_drawn_at_once(view: str, parts: list[str]) -> None:
     shown = table.set_index("n")[told].map(lambda text: text == "–" or text.endswith("]"))
     assert shown[shown.index.astype(int) >= 5].all(axis=None), "five questions have an interval"
     assert set(table["n"].astype(int)) <= set(range(1, 9))
-    assert "Nobody has judged the whole top k" in texts(at)
+    assert says(at, r"nobody has judged.*\(annotate\)", "info")
 
 
 @pytest.mark.usefixtures("demo")
-def test_a_data_set_without_two_sides_is_told() -> None:
-    assert "No question has a supporting and an opposing" in texts(drawn("bias", datasets="policy"))
+def test_a_data_set_without_two_sides_is_reported() -> None:
+    at = drawn("bias", datasets="policy")
+    assert says(at, r"supporting\b.*\bopposing\b.*\(perspectives\)", "info")
+    assert not at.get("vega_lite_chart")
 
 
-def test_people_stand_beside_where_they_judged_the_whole_top(demo: Workspace) -> None:
+def test_peoples_figures_are_shown_where_they_judged_the_whole_top(demo: Workspace) -> None:
     judged = Judgments.open(demo.judgments_url)
     run, question = load_run(demo, "debate--web--bm25"), load_dataset(demo, "debate")[0]
     passages = open_corpus(demo, "web").passages(run.ids[0, :2].tolist())
@@ -82,7 +84,7 @@ def test_people_stand_beside_where_they_judged_the_whole_top(demo: Workspace) ->
     }  # fmt: skip
     assert set(beside["n"]) == {1}
     at.selectbox(key="labels").set_value("human")
-    assert "The figures above already use people's labels." in texts(again(at))
+    assert says(again(at), "already.*people's labels", "caption")
 
 
 def stored(demo: Workspace, labels: str) -> Path:
@@ -92,15 +94,15 @@ def stored(demo: Workspace, labels: str) -> Path:
     )
 
 
-def test_a_study_of_sycophancy_is_drawn_beside_people(demo: Workspace) -> None:
+def test_a_study_of_sycophancy_is_drawn_next_to_that_of_people(demo: Workspace) -> None:
     stored(demo, "embedded")
     at = drawn("bias", view="Sycophancy")
     assert len(at.get("vega_lite_chart")) == 1
-    assert "No result with people's labels yet." in texts(at)
+    assert says(at, r"no result.*\*\*human\*\*", "info")
     stored(demo, "human")
     at = drawn("bias", view="Sycophancy")
     assert len(at.get("vega_lite_chart")) == 2
-    assert "Labels from **embedded**" in texts(at), "the newest is people's, and stands beside"
+    assert says(at, r"labels.*\*\*embedded\*\*", "caption"), "the newest is people's, and is shown as the second"
 
 
 def test_studies_of_tasks_are_drawn(demo: Workspace) -> None:

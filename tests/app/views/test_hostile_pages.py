@@ -1,4 +1,4 @@
-"""Hostile words in every place that people and sources can write to: pages show them to the letter, as text."""
+"""Hostile texts in every place that people and sources can write to: pages show them as text, as they were typed."""
 
 import json
 import re
@@ -185,6 +185,6 @@ GUIDELINES_SHOWN = without_pictures(GUIDELINES)
 """Of guidelines the Markdown is drawn, and no picture is fetched."""
 
 
-def test_what_is_looked_for_is_what_nothing_escapes() -> None:
+def test_the_pattern_finds_every_part_of_the_attack_until_it_is_escaped() -> None:
     assert len(set(RAW.findall(ATTACK))) == 9
     assert not RAW.search(escaped(ATTACK))

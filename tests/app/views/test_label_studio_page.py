@@ -11,6 +11,7 @@ from berdseye.annotation.label_studio.people import email_of
 from berdseye.annotation.label_studio.server import Password, Server, make_credentials, write_passwords
 from berdseye.data.people import Role
 from berdseye.data.workspace import Workspace
+from tests.app.drawn_page import says
 
 PAGE = Path(__file__).resolve().parents[3] / "app" / "views" / "label_studio.py"
 URL = "http://127.0.0.1:9"
@@ -72,17 +73,17 @@ def test_nobody_is_shown_the_password_of_another(role: Role, held: Judgments, mo
         assert ("Set my password" in labels(at)) == bool(name)
 
 
-def test_the_admins_account_is_for_admins_and_says_whose_its_judgments_are(
+def test_the_admins_account_is_for_admins_and_warns_whose_its_judgments_are(
     held: Judgments, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert codes(drawn(held, "Ana", monkeypatch, "researcher")) == [email_of(held.annotator("Ana")), SECRET]
     at = drawn(held, "Ana", monkeypatch)
-    assert codes(at)[:2] == [email_of(held.annotator("Ana")), SECRET], "one's own stands first"
+    assert codes(at)[:2] == [email_of(held.annotator("Ana")), SECRET], "one's own comes first"
     assert codes(at)[2] == "admin@berdseye.local"
-    assert "Judgments made as the admin count as the admin" in at.warning[0].value
+    assert says(at, r"admin@berdseye\.local", "warning"), "judgments under this account are nobody's own"
 
 
-def test_an_exchange_asks_for_the_role_whatever_the_page_showed(
+def test_an_exchange_checks_the_role_again_when_a_button_is_pressed(
     held: Judgments, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = drawn(held, "Ana", monkeypatch, "researcher")
