@@ -27,7 +27,7 @@ def test_two_people_of_one_name_stay_two(judgments: Judgments) -> None:
     again = person_of(judgments, who("1", name="Anna Maria", email="new@example.org"))
     assert again == first
     assert by_email(judgments, "New@Example.org") == first
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(UnknownNameError, match=r"ana@example\.org"):
         by_email(judgments, "ana@example.org")
 
 

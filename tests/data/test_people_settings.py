@@ -61,5 +61,5 @@ def test_what_cannot_be_meant_is_told_and_no_secret_repeated(workspace: Workspac
 def test_addresses_are_compared_in_lower_case() -> None:
     assert folded_email(" Ana@Example.ORG ") == "ana@example.org"
     for wrong in ("ana", "a@b@c", "a b@c", "a\n@b", "a" * 300 + "@b"):
-        with pytest.raises(BerdseyeError):
+        with pytest.raises(BerdseyeError, match=r"e-mail.*ana@example.org"):
             folded_email(wrong)

@@ -293,7 +293,7 @@ def test_a_changed_backup_is_refused(
 def test_names_that_point_elsewhere_are_refused(kept: Path, tmp_path: Path, name: str) -> None:
     manifest = manifest_with(kept, name, b"bad")
     bad = rewritten(kept, tmp_path / "bad.zip", {"manifest.json": manifest}, {name: b"bad"})
-    with pytest.raises(BadInputError):
+    with pytest.raises(BadInputError, match=r"bad\.zip: "):
         restore(bad, tmp_path / "again")
 
 
@@ -311,7 +311,7 @@ def test_damaged_judgments_and_files_are_refused(kept: Path, tmp_path: Path) -> 
     flipped = bytearray(kept.read_bytes())
     flipped[len(flipped) // 3] ^= 0xFF
     (tmp_path / "flipped.zip").write_bytes(flipped)
-    with pytest.raises(BadInputError):
+    with pytest.raises(BadInputError, match=r"flipped\.zip: .*(unpacked|checksum)"):
         restore(tmp_path / "flipped.zip", tmp_path / "again")
     with pytest.raises(BadInputError, match="does not exist"):
         restore(tmp_path / "none.zip", tmp_path / "again")

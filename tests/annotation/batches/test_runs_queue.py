@@ -35,7 +35,7 @@ def test_a_key_hit_twice_counts_once_and_nonsense_is_refused(judgments: Judgment
     queue, ana = RunsQueue(judgments, PAIRS), judgments.sign_in("Ana")
     uid = "0" * 36
     assert queue.give(ana, KEYS[0], "supports", uid=uid) == queue.give(ana, KEYS[0], "unsure", uid=uid)
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(UnknownNameError, match=r"'first'.*supports"):
         queue.give(ana, KEYS[0], "first")
     with pytest.raises(BadInputError, match="not within"):
         queue.give(ana, KEYS[0], "unsure", JudgmentDetails(evidence=[(0, 999)]))

@@ -61,8 +61,8 @@ def test_a_word_carries_the_version_and_the_next_reader_of_another_is_known(judg
 
 
 @pytest.mark.parametrize("text", ["", "  \n ", "x" * 20_001])
-def test_a_text_that_says_nothing_or_all_is_refused(judgments: Judgments, text: str) -> None:
+def test_an_empty_or_endless_text_is_refused(judgments: Judgments, text: str) -> None:
     with pytest.raises(BadInputError, match="Guidelines must have"):
         use(judgments, text)
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(UnknownNameError, match="'0123'"):
         load(judgments, "0123")

@@ -95,7 +95,7 @@ def test_a_decision_given_twice_with_one_uid_is_one(judgments: Judgments, keys: 
 
 
 def test_what_cannot_be_decided_is_refused(judgments: Judgments, keys: list[str]) -> None:
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(UnknownNameError, match=r"'maybe'.*supports"):
         adjudicate(judgments, judgments.sign_in("Judge"), keys[0], "maybe")
     with pytest.raises(BadInputError, match="simulated annotator"):
         adjudicate(judgments, judgments.sign_in("Noor"), keys[0], YES)
@@ -131,7 +131,7 @@ def test_preferences_are_adjudicated_and_are_no_gold_words(judgments: Judgments)
     ]  # fmt: skip
     assert [d.key for d in disputes(judgments, unsure=True)] == [record(0).key, record(1).key]
     judge = judgments.sign_in("Judge")
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(UnknownNameError, match=f"'{YES}'.*second"):
         adjudicate(judgments, judge, found.key, YES, task="prefer")
     adjudicate(judgments, judge, found.key, "second", task="prefer")
     assert disputes(judgments, batch) == []

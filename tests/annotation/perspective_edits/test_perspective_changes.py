@@ -38,32 +38,34 @@ def test_each_edit_puts_its_perspectives_where_the_old_ones_stood(
 
 
 @pytest.mark.parametrize(
-    ("action", "parts", "becomes"),
+    ("action", "parts", "becomes", "why"),
     [
-        ("propose", [A], [NEW]),
-        ("propose", [], [NEW, OTHER]),
-        ("propose", [], [Perspective(" \x00 ")]),
-        ("split", [A], [NEW]),
-        ("split", [A], [NEW, NEW]),
-        ("merge", [A], [NEW]),
-        ("merge", [A, A], [NEW]),
-        ("reword", [A], [A]),
-        ("reword", [A], [NEW, OTHER]),
-        ("drop", [A], [NEW]),
-        ("drop", [], []),
-        ("propose", [], [Perspective("x" * 2001)]),
+        ("propose", [A], [NEW], "`propose`.*1 and 1"),
+        ("propose", [], [NEW, OTHER], "`propose`.*0 and 2"),
+        ("propose", [], [Perspective(" \x00 ")], "`propose`"),
+        ("split", [A], [NEW], "`split`.*1 and 1"),
+        ("split", [A], [NEW, NEW], "`split`.*no text.*twice"),
+        ("merge", [A], [NEW], "`merge`.*1 and 1"),
+        ("merge", [A, A], [NEW], "`merge`.*no text.*twice"),
+        ("reword", [A], [A], "change nothing"),
+        ("reword", [A], [NEW, OTHER], "`reword`.*1 and 2"),
+        ("drop", [A], [NEW], "`drop`.*1 and 1"),
+        ("drop", [], [], "`drop`.*0 and 0"),
+        ("propose", [], [Perspective("x" * 2001)], "2,000 characters"),
     ],
 )
-def test_an_edit_that_is_none_is_refused(action: str, parts: list[Perspective], becomes: list[Perspective]) -> None:
-    with pytest.raises(BadInputError):
+def test_an_impossible_edit_is_refused_with_its_rule(
+    action: str, parts: list[Perspective], becomes: list[Perspective], why: str
+) -> None:
+    with pytest.raises(BadInputError, match=why):
         Change.of(action, parts, becomes)
 
 
-def test_unknown_edits_and_parts_are_told() -> None:
+def test_unknown_edits_and_parts_are_named() -> None:
     with pytest.raises(UnknownNameError, match="merge"):
         Change.of("merges", [A, B], [NEW])
     assert chosen_parts((A, B), ["2", A.text]) == (B, A)
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(UnknownNameError, match="perspective '3'"):
         chosen_parts((A, B), ["3"])
     with pytest.raises(BadInputError, match="edit cannot be read"):
         Change.from_json({"action": "drop", "parts": ["A"], "becomes": []})

@@ -91,18 +91,20 @@ def test_taking_back_gives_the_state_before_and_not_what_others_build_on(
     assert log.undo(bo, rejected.id).status == "open"
 
 
-def test_two_edits_of_one_perspective_are_told(log: EditLog, ana: Annotator, bo: Annotator) -> None:
+def test_two_edits_of_one_perspective_are_a_conflict_that_names_both(
+    log: EditLog, ana: Annotator, bo: Annotator
+) -> None:
     merge = log.propose(ana, "q1", MERGE)
     reword = log.propose(bo, "q1", Change.of("reword", [A], [OTHER]))
     log.accept(bo, merge.id)
     with pytest.raises(ConflictError, match=f"Edit {reword.id} conflicts with edit {merge.id}, which Bo accepted"):
         log.accept(ana, reword.id)
     assert now_of(log) == (NEW, C)
-    with pytest.raises(ConflictError):
+    with pytest.raises(ConflictError, match=f"“{B.text}”"):
         log.propose(ana, "q1", Change.of("drop", [B], []))
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(UnknownNameError, match="'q3'"):
         log.propose(ana, "q3", MERGE)
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(UnknownNameError, match="999"):
         log.accept(bo, 999)
 
 

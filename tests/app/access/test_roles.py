@@ -150,6 +150,7 @@ def test_people_are_listed_and_linked_by_an_admin(team: Workspace) -> None:
     assert row == {"name": "Ana", "email": "", "role": "", "signed_in": False, "made_up": False}
     result = CliRunner().invoke(cli, ["--as", "ada@example.org", "people", "link", "Anna", "a@b"])
     assert isinstance(result.exception, UnknownNameError)
+    assert "Did you mean Ana?" in str(result.exception)
     held.engine.dispose()
 
 

@@ -149,7 +149,3 @@ def test_a_source_is_reformatted_and_studied(nowhere: Path) -> None:
     assert (found["n_roots"], found["n_queries"]) == (1, 2)
     with pytest.raises(UnknownNameError, match="Did you mean analogy"):
         output("dataset", "reformat", "analogies", "source.jsonl", "own.json")
-
-
-def test_the_older_command_is_gone() -> None:
-    assert CliRunner().invoke(cli, ["pir", "task.json"]).exit_code == 2

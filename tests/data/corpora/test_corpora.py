@@ -73,7 +73,7 @@ def test_duplicates_become_one_passage(workspace: Workspace, tmp_path: Path) -> 
     assert [(p.id, p.source_id, p.title) for p in held] == [(0, "a", "T"), (1, "c", "Another")]
 
 
-def test_ids_that_stand_twice_are_told_and_nothing_is_added(workspace: Workspace, tmp_path: Path) -> None:
+def test_duplicate_ids_are_reported_and_nothing_is_added(workspace: Workspace, tmp_path: Path) -> None:
     source = write(
         tmp_path / "c.jsonl", {"id": "a", "text": "One."}, {"id": "b", "text": "Two."}, {"id": "a", "text": "3"}
     )
@@ -82,7 +82,7 @@ def test_ids_that_stand_twice_are_told_and_nothing_is_added(workspace: Workspace
     assert workspace.corpora() == []
 
 
-def test_all_bad_rows_are_told_at_once(workspace: Workspace, tmp_path: Path) -> None:
+def test_all_bad_rows_are_reported_together(workspace: Workspace, tmp_path: Path) -> None:
     source = write(tmp_path / "c.jsonl", *({"id": n} for n in range(14)))
     with pytest.raises(BadInputError) as error:
         add_corpus(workspace, "c", source)
@@ -98,8 +98,9 @@ def test_nothing_is_changed_when_it_fails(workspace: Workspace, tmp_path: Path) 
     add_corpus(workspace, "c", documents(tmp_path / "c.jsonl", 3))
     before = tree(workspace.folder)
     broken = write(tmp_path / "broken.jsonl", {"id": 1, "text": "Good."}, {"id": 2})
-    for name, replace in (("c", True), ("c", False), ("new", False)):
-        with pytest.raises(BadInputError):
+    for name, replace, why in (("c", True, "broken.jsonl line 2: no text"), ("c", False, "'c' already exists"),
+                               ("new", False, "broken.jsonl line 2: no text")):  # fmt: skip
+        with pytest.raises(BadInputError, match=why):
             add_corpus(workspace, name, broken, replace=replace)
     assert tree(workspace.folder) == before
     assert workspace.corpora() == ["c"]
@@ -174,7 +175,7 @@ def test_a_corpus_that_was_never_put_in_place_is_not_shown(workspace: Workspace,
     add_corpus(workspace, "c", documents(tmp_path / "c.jsonl", 3))
     workspace.corpus_folder("c").rename(workspace.folder / "corpora" / ".c.building")
     assert workspace.corpora() == []
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(UnknownNameError, match=r"corpus '\.c\.building'"):
         open_corpus(workspace, ".c.building")
 
 
@@ -307,7 +308,7 @@ def test_many_bad_rows_are_listed_beside_the_corpus(
 
 def test_what_was_read_is_used_when_bad_rows_are_then_skipped(workspace: Workspace, tmp_path: Path) -> None:
     source = write(tmp_path / "c.jsonl", *({"id": n, "text": f"Text {n}."} for n in range(2000)), {"id": "bad"})
-    with pytest.raises(BadInputError):
+    with pytest.raises(BadInputError, match=r"1 invalid row.*--skip-bad"):
         add_corpus(workspace, "c", source)
     said: list[str] = []
     told: list[tuple[int, str]] = []
@@ -337,7 +338,7 @@ def test_ids_are_dense_and_the_first_of_equals_keeps_its_place(rows: list[tuple[
                 ids.add(source_id)
                 expected.setdefault(text, source_id)
         if not expected:
-            with pytest.raises(BadInputError):
+            with pytest.raises(BadInputError, match=r"c\.jsonl"):
                 add_corpus(workspace, "c", source, skip_bad=True)
             return
         manifest = add_corpus(workspace, "c", source, skip_bad=True)
@@ -356,7 +357,7 @@ def test_passages_cut_from_pages_have_lasting_ids(workspace: Workspace, tmp_path
     assert [(p.id, p.source_id) for p in held] == [(20_002, "page2#2"), (0, "page0#0"), (10_001, "page1#1")]
     assert held[1].text.startswith("p0 word")
     assert open_corpus(workspace, "c").passages(asked) == held
-    with pytest.raises(StaleError):
+    with pytest.raises(StaleError, match="'c' has no passage 3"):
         open_corpus(workspace, "c").passages([3])
 
 

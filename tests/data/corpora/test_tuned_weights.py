@@ -32,6 +32,6 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, content: str) -> Non
         StaleError, match=r"tuned\.json: The tuned weights cannot be read\. Delete the file and tune again"
     ):
         read_tuned(tmp_path)
-    with pytest.raises(StaleError):
+    with pytest.raises(StaleError, match=r"tuned\.json: .*Delete"):
         write_tuned(tmp_path, "bm25 >> mmr(tuned)", TUNED)
     assert (tmp_path / "tuned.json").read_text() == content

@@ -1,6 +1,7 @@
 """Questions and perspectives in the layouts they are published in, and in ours."""
 
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -183,10 +184,10 @@ def test_files_of_no_known_layout_are_refused(tmp_path: Path, content: object, s
     assert said in str(error.value)
 
 
-@pytest.mark.parametrize("name", ["none.json", "set.txt"])
-def test_files_of_other_kinds_are_refused(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(("name", "why"), [("none.json", "does not exist"), ("set.txt", r"\.jsonl?\b")])
+def test_missing_files_and_other_kinds_are_refused(tmp_path: Path, name: str, why: str) -> None:
     (tmp_path / "set.txt").write_text("text")
-    with pytest.raises(BadInputError):
+    with pytest.raises(BadInputError, match=rf"{re.escape(name)}: .*{why}"):
         read_dataset(tmp_path / name)
 
 

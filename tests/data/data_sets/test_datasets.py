@@ -34,7 +34,7 @@ def test_questions_have_ids_of_their_own_and_a_text(workspace: Workspace) -> Non
 def test_a_failed_import_changes_nothing(workspace: Workspace, tmp_path: Path) -> None:
     save_dataset(workspace, "d", QUESTIONS)
     (tmp_path / "bad.jsonl").write_text('{"question": "Fine?"}\n{"question": ""}\n')
-    with pytest.raises(BadInputError):
+    with pytest.raises(BadInputError, match=r"bad\.jsonl:2: "):
         import_dataset(workspace, "d", tmp_path / "bad.jsonl")
     assert load_dataset(workspace, "d") == QUESTIONS
 

@@ -1,5 +1,6 @@
 """Language models on this machine: a tiny one with random weights, made here."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -110,11 +111,12 @@ def test_retrained_weights_are_another_version_and_are_loaded_anew(tmp_path: Pat
     assert text != different
 
 
-def test_a_damaged_model_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_damaged_model_is_reported_with_its_folder_and_a_hint(tmp_path: Path) -> None:
     folder = save_small_model(tmp_path / "model")
     (folder / "model.safetensors").write_bytes(b"not weights")
-    with pytest.raises(UnavailableError, match=r"Model '.*' cannot be loaded") as error:
+    with pytest.raises(UnavailableError, match=rf"'{re.escape(str(folder))}' cannot be loaded: .") as error:
         LocalModel(str(folder)).complete(asking("a"), max_tokens=3)
+    assert error.value.hint
     assert "\n" not in str(error.value)
 
 

@@ -86,29 +86,29 @@ def test_an_address_is_judged_alike_however_it_is_wrapped(number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "url",
+    ("url", "why"),
     [
-        "file:///etc/passwd",
-        "ftp://example.com/",
-        "javascript:alert(1)",
-        "data:text/html,hi",
-        "gopher://example.com",
-        "//example.com/x",
-        "example.com",
-        "",
-        "http://",
-        "http:///x",
-        "http://user:password@example.com/",
-        "http://user@example.com/",
-        "http://example.com:99999/",
-        "http://[::1",
-        "http://example.com/" + "x" * 5000,
-        "http://example.com/\x00",
-        "http://" + "a" * 70 + "\u00fc.com/",
+        ("file:///etc/passwd", "scheme 'file'"),
+        ("ftp://example.com/", "scheme 'ftp'"),
+        ("javascript:alert(1)", "scheme 'javascript'"),
+        ("data:text/html,hi", "scheme 'data'"),
+        ("gopher://example.com", "scheme 'gopher'"),
+        ("//example.com/x", "scheme ''"),
+        ("example.com", "scheme ''"),
+        ("", "scheme ''"),
+        ("http://", "no valid host"),
+        ("http:///x", "no valid host"),
+        ("http://user:password@example.com/", "user name or password"),
+        ("http://user@example.com/", "user name or password"),
+        ("http://example.com:99999/", "port"),
+        ("http://[::1", "not a web address"),
+        ("http://example.com/" + "x" * 5000, "longer than"),
+        ("http://example.com/\x00", "not a web address"),
+        ("http://" + "a" * 70 + "\u00fc.com/", "not a web address"),
     ],
 )
-def test_addresses_that_are_never_fetched(url: str) -> None:
-    with pytest.raises(ForbiddenAddressError):
+def test_addresses_that_are_never_fetched(url: str, why: str) -> None:
+    with pytest.raises(ForbiddenAddressError, match=why):
         web_address(url)
 
 

@@ -63,7 +63,7 @@ def test_an_answer_is_repeated_without_a_network(site: Site, search: Site, tmp_p
     assert WebPages(tmp_path, used).pages_for(QUESTION, day=TODAY) == first
     assert len(search.requests) == asked
     for other in (settings(search, count=99), settings(search, trusted=("gov",)), settings(search, language="de")):
-        with pytest.raises(BerdseyeError):
+        with pytest.raises(BerdseyeError, match="searxng"):
             WebPages(tmp_path, other).pages_for(QUESTION)
 
 

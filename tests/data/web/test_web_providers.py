@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -109,34 +110,41 @@ def test_a_provider_that_stays_busy_is_given_up_in_time(site: Site, headers: dic
     assert len(site.requests) <= (1 if headers else 2)
 
 
-GARBAGE: dict[str, Reply] = {
-    "HTML": status(200, b"<html>Welcome</html>", Content_Type="text/html"),
-    "nothing": status(200),
-    "binary": status(200, bytes(range(256))),
-    "a list": as_json([]),
-    "a number": as_json(7),
-    "null": as_json(None),
-    "no results": as_json({"answers": []}),
-    "results of another type": as_json({"results": {"a": 1}, "organic": "none"}),
-    "results without addresses": as_json({"results": [{}, 7, None, {"url": 1}], "organic": [{"link": "x"}, []]}),
-    "deep": status(200, b"[" * 200_000),
-    "not packed": status(200, b"{}", Content_Encoding="gzip"),
-    "a redirect": redirect("http://127.0.0.1:9/"),
-    "not found": status(404),
-    "a teapot": status(418, b'{"results": []}'),
+NO_OBJECT, NO_LIST, ADDRESS = "not a JSON object.*address", "no list of results.*address", ".*Check its address"
+GARBAGE: dict[str, tuple[Reply, str]] = {
+    "HTML": (status(200, b"<html>Welcome</html>", Content_Type="text/html"), NO_OBJECT),
+    "nothing": (status(200), NO_OBJECT),
+    "binary": (status(200, bytes(range(256))), NO_OBJECT),
+    "a list": (as_json([]), NO_OBJECT),
+    "a number": (as_json(7), NO_OBJECT),
+    "null": (as_json(None), NO_OBJECT),
+    "no results": (as_json({"answers": []}), NO_LIST),
+    "results of another type": (as_json({"results": {"a": 1}, "organic": "none"}), NO_LIST),
+    "results without addresses": (
+        as_json({"results": [{}, 7, None, {"url": 1}], "organic": [{"link": "x"}, []]}),
+        r"none of the \d results.*address",
+    ),
+    "deep": (status(200, b"[" * 200_000), NO_OBJECT),
+    "not packed": (status(200, b"{}", Content_Encoding="gzip"), "cannot be reached.*network and the address"),
+    "a redirect": (redirect("http://127.0.0.1:9/"), rf"status 30\d{ADDRESS}"),
+    "not found": (status(404), f"status 404{ADDRESS}"),
+    "a teapot": (status(418, b'{"results": []}'), f"status 418{ADDRESS}"),
 }
+"""What a server may send that is no answer of a search provider, and what the error says of it and what to check."""
 
 
 @pytest.mark.parametrize("what", GARBAGE)
 @pytest.mark.parametrize("provider", ["searxng", "serper"])
-def test_garbage_is_told_in_one_line_that_names_the_provider(
+def test_an_answer_that_cannot_be_read_names_the_provider_the_fault_and_what_to_check(
     site: Site, serper: WebSettings, provider: str, what: str
 ) -> None:
-    site.replies["/search"] = GARBAGE[what]
+    site.replies["/search"], fault = GARBAGE[what]
     settings = serper if provider == "serper" else searxng(site)
-    with pytest.raises(BerdseyeError, match=provider) as told:
+    with pytest.raises(BerdseyeError) as raised:
         open_provider(settings).search("q", 10)
-    assert "\n" not in str(told.value)
+    assert provider in str(raised.value)
+    assert re.search(fault, str(raised.value), re.IGNORECASE), raised.value
+    assert "\n" not in str(raised.value)
 
 
 def test_answers_that_never_end_are_left(site: Site) -> None:

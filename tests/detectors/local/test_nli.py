@@ -119,12 +119,13 @@ def test_models_without_entailment_are_refused(models: Path) -> None:
         parse_detector("nli(mine,max_length=65)")
 
 
-def test_damaged_weights_are_named_in_one_line(models: Path) -> None:
+def test_damaged_weights_are_reported_with_the_model_and_a_hint(models: Path) -> None:
     folder = made_models.classifier(models / "mine", LABELS)
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:200])
-    with pytest.raises(UnavailableError, match="cannot be loaded") as caught:
+    with pytest.raises(UnavailableError, match=r"mine' cannot be loaded: .") as caught:
         parse_detector("nli(mine)")
+    assert caught.value.hint
     assert "\n" not in str(caught.value)
 
 

@@ -201,11 +201,12 @@ def test_names_versions_and_what_does_not_go_together(models: Path) -> None:
             parse_detector(name)
 
 
-def test_damaged_weights_are_named_in_one_line(models: Path) -> None:
+def test_damaged_weights_of_a_chat_model_are_reported_with_the_model_and_a_hint(models: Path) -> None:
     weights = made_models.chat_model(models / "mine") / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:200])
-    with pytest.raises(UnavailableError, match="cannot be loaded") as caught:
+    with pytest.raises(UnavailableError, match=r"mine' cannot be loaded: .") as caught:
         parse_detector("prompted(mine)")
+    assert caught.value.hint
     assert "\n" not in str(caught.value)
 
 

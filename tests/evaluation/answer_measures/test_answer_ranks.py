@@ -51,6 +51,10 @@ def test_weighted_scores_by_hand() -> None:
 
 def test_bad_weights_and_values() -> None:
     two = np.array([1.0, 2.0])
-    for pd, k in ((two, 1.5), (two - 1, 0.5), (two[:1], 0.5)):
-        with pytest.raises(BadInputError):
+    for pd, k, why in (
+        (two, 1.5, "between 0 and 1, got 1.5"),
+        (two - 1, 0.5, "above 0"),
+        (two[:1], 0.5, "at least two"),
+    ):
+        with pytest.raises(BadInputError, match=why):
             weighted_scores(pd, two[: len(pd)], k)

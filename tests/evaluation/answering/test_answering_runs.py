@@ -223,7 +223,7 @@ def test_of_the_web_only_trusted_sites_are_fetched(
 def test_a_search_that_is_down_stops_the_run(workspace: Workspace, web: tuple[Site, Site], server: ChatServer) -> None:
     asked(workspace)
     web[0].replies["/search"] = status(500)
-    with pytest.raises(UnavailableError):
+    with pytest.raises(UnavailableError, match=r"searxng.*status 500"):
         answer_dataset(workspace, "made", MODEL, AnsweringPlan("vanilla", corpus="net"))
     assert server.requests == [], "no answer is written from nothing in its place"
 

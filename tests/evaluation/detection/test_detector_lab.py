@@ -163,8 +163,11 @@ def test_a_threshold_chosen_by_hand_says_by_whom_and_on_what(workspace: Workspac
     assert found.threshold_source == "chosen by Ana: F1 0.400 on 5 pairs of five"
     assert read_threshold(workspace, "embedded") == tuned
     assert label_versions(workspace, held, parse_label_source("embedded")) != before, "its labels are others now"
-    for value, rows in ((1.2, JUDGED), (0.5, JUDGED.part(np.zeros(5, dtype=bool)))):
-        with pytest.raises(BadInputError):
+    for value, rows, why in (
+        (1.2, JUDGED, r"between 0 and 1, got 1\.2"),
+        (0.5, JUDGED.part(np.zeros(5, dtype=bool)), "no pair"),
+    ):
+        with pytest.raises(BadInputError, match=why):
             chosen_by_hand(own, rows, P[: len(rows.table)], value)
 
 

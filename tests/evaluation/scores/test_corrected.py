@@ -217,7 +217,7 @@ def test_a_drawn_sample_covers_and_one_chosen_by_the_detector_does_not() -> None
 @pytest.mark.parametrize("name", ["corrected(human)", "corrected(gold)", "corrected(corrected(random))", "corrected",
                                   "corrected(random)>human", "corrected(human>random)"])  # fmt: skip
 def test_only_one_detector_can_be_corrected(name: str) -> None:
-    with pytest.raises(BadInputError):
+    with pytest.raises(BadInputError, match=r"corrected"):
         parse_label_source(name)
 
 

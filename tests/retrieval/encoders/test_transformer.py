@@ -179,11 +179,12 @@ def test_a_pooler_may_be_missing_where_it_is_not_read(models: Path) -> None:
         open_encoder("sup-simcse-bert-base-uncased")
 
 
-def test_a_damaged_file_is_one_line(models: Path) -> None:
+def test_a_damaged_file_is_reported_with_the_model_and_a_hint(models: Path) -> None:
     folder = tiny_models.bert(models / "contriever")
     (folder / "model.safetensors").write_bytes(b"damaged")
-    with pytest.raises(UnavailableError, match="facebook/contriever") as error:
+    with pytest.raises(UnavailableError, match=r"'facebook/contriever' cannot be loaded: .") as error:
         open_encoder("contriever")
+    assert error.value.hint
     assert "\n" not in str(error.value)
 
 
@@ -210,7 +211,9 @@ def test_the_version_knows_both_towers(models: Path) -> None:
     assert open_encoder(names[0]).version != first
 
 
-def test_a_gpu_without_memory_is_one_line(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_without_memory_is_reported_with_the_setting_that_helps(
+    models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*args: object, **kwargs: object) -> None:
         del args, kwargs
         raise torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate 20 GiB")
