@@ -11,7 +11,7 @@ def test_work_outlives_a_reload_is_stopped_goes_on_and_is_done(own_app: Served, 
     main.get_by_text("Start a job", exact=True).click()
     settled(page)
     main.get_by_test_id("stFormSubmitButton").get_by_role("button").click()
-    expect(main.get_by_text("Not started. Enter a value for Dataset, Corpus, Pipeline.")).to_be_visible()
+    expect(main.get_by_text("Not started. Enter a value for Data set, Corpus, Pipeline.")).to_be_visible()
     for name, value in (("Data set", "debate"), ("Corpus", "web"), ("Pipeline", "bm25")):
         box = main.get_by_role("combobox", name=name)
         box.click()
