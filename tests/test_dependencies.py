@@ -50,7 +50,7 @@ AT_ONCE = (
     "detectors/training/",
     "retrieval/encoders/",
     "retrieval/lexical/compiled.py",
-    "annotation/label_studio/sdk.py",
+    "annotation/label_studio/connection.py",
 )
 """Modules that may import an extra's packages when they are imported themselves; others do it in a function."""
 BY_HAND = {"vllm"}

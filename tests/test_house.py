@@ -182,7 +182,7 @@ def test_every_folder_is_a_part_of_the_package() -> None:
     assert sorted(path.parent.name for path in ROOT.glob("*/__init__.py") if path.parent.name != "berdseye") == PACKAGES
 
 
-def test_the_readme_tells_of_commands_that_exist() -> None:
+def test_the_readme_names_commands_that_exist() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     if not readme.strip():
         pytest.skip("the README is not written yet")

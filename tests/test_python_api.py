@@ -71,7 +71,7 @@ def test_a_workspace_opens_without_what_only_charts_models_and_tests_of_signific
     assert opened.stdout.strip() == "[]"
 
 
-def test_the_page_tells_of_everything_there_is() -> None:
+def test_the_page_describes_every_public_name() -> None:
     public = {name for name in vars(berdseye.Workspace) if not name.startswith("_")}
     assert {name for name in public if not re.search(rf"\b(ws|run)\.{name}\b", PAGE)} == set()
 
@@ -146,7 +146,7 @@ def test_a_run_that_fits_no_more_is_left_out_of_the_pool_and_named(ws: berdseye.
         run_files(ws.folder, older.stem).seal()
 
 
-def test_compared_runs_tell_the_difference_of_their_means(ws: berdseye.Workspace) -> None:
+def test_compared_runs_give_the_difference_of_their_means(ws: berdseye.Workspace) -> None:
     change = ws.compare(RUN, "policy--web--dense(static)", "Precision@5", labels="gold")
     first, second = (
         ws.measures(name, "Precision@5", labels="gold")["value"][0] for name in (RUN, "policy--web--dense(static)")

@@ -88,7 +88,7 @@ def leaf_commands() -> Iterator[tuple[str, ...]]:
 # Errors ---------------------------------------------------------------------------------------------------------------
 
 
-def test_no_workspace_is_said_with_the_way_out(command: Command) -> None:
+def test_a_missing_workspace_is_reported_with_the_command_that_makes_one(command: Command) -> None:
     said = one_line(command("search", QUESTION, "--corpus", "web"))
     assert "There is no workspace here." in said
     assert "berdseye demo" in said
@@ -121,7 +121,7 @@ def test_no_workspace_is_said_with_the_way_out(command: Command) -> None:
     ],
     ids=lambda value: " ".join(map(str, value))[:60] if isinstance(value, tuple) else "",
 )
-def test_a_mistake_is_one_line_with_the_way_out(
+def test_a_wrong_argument_is_named_with_what_to_write(
     command: Command, demo_workspace: Workspace, arguments: tuple[object, ...], wrong: str, right: str
 ) -> None:
     said = one_line(command(*arguments, "--workspace", demo_workspace.folder))
@@ -227,7 +227,7 @@ def test_standard_output_is_pure_json(demo_workspace: Workspace, arguments: tupl
     assert found
 
 
-def test_detect_says_the_probability_and_who_says_so() -> None:
+def test_detect_prints_the_probability_and_the_detector() -> None:
     rows = json.loads(output("detect", "Uniforms are compulsory here.", "Uniforms are bad.", "They help.", "--json"))
     assert [row["perspective"] for row in rows] == ["Uniforms are bad.", "They help."]
     assert all(0 <= row["probability"] <= 1 and row["detector"] == "embedded" and row["version"] for row in rows)

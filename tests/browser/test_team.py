@@ -152,7 +152,7 @@ def test_an_admin_sees_every_page_and_a_namesake_is_someone_else(team: Served, p
     }
 
 
-def test_who_may_not_come_in_is_told_why(team: Served, page: Page) -> None:
+def test_a_person_without_access_is_shown_why(team: Served, page: Page) -> None:
     enter(page, team, "eve")
     assert "The provider has not verified your address eve@example.org." in alert(page)
     expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(0)

@@ -18,7 +18,7 @@ def test_a_set_comes_back_as_it_was_kept(workspace: Workspace) -> None:
     assert (manifest.answers, manifest.settings) == (2, {"style": "basic"})
 
 
-def test_names_and_damage_are_told(workspace: Workspace) -> None:
+def test_names_and_damage_are_reported(workspace: Workspace) -> None:
     save_answers(workspace, HELD)
     with pytest.raises(UnknownNameError, match="Did you mean gpt"):
         load_answers(workspace, "gpt4")

@@ -50,7 +50,9 @@ def test_an_address_has_its_own_role_else_its_domains_else_the_default(workspace
         (TEAM + 'cookie_secret = "hush-hush"', "set BERDSEYE_COOKIE_SECRET"),
     ],
 )
-def test_what_cannot_be_meant_is_told_and_no_secret_repeated(workspace: Workspace, settings: str, said: str) -> None:
+def test_invalid_settings_are_reported_and_no_secret_is_repeated(
+    workspace: Workspace, settings: str, said: str
+) -> None:
     with pytest.raises(BerdseyeError) as error:
         opened(workspace, settings)
     assert said in str(error.value)

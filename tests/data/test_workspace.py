@@ -40,7 +40,7 @@ def test_settings_are_kept_and_the_environment_comes_first(
         ("[judgments]\nurl = 5", BadInputError, "'url' in [judgments] must be a text"),
     ],
 )
-def test_bad_settings_are_told(workspace: Workspace, settings: str, kind: type[BerdseyeError], said: str) -> None:
+def test_bad_settings_are_reported(workspace: Workspace, settings: str, kind: type[BerdseyeError], said: str) -> None:
     (workspace.folder / "berdseye.toml").write_bytes(settings.encode("latin-1"))
     with pytest.raises(kind) as error:
         Workspace.open(workspace.folder)

@@ -84,7 +84,7 @@ def test_negation_is_counted_in_its_short_form_and_near_the_perspective() -> Non
     assert on_elephants > on_oryx
 
 
-def test_valence_tells_praise_from_blame() -> None:
+def test_valence_distinguishes_praise_from_blame() -> None:
     praise, blame = "a useful and healthy success", "a harmful and dangerous failure"
     assert value(Pair(praise, STATEMENT), "valence_passage") > 0 > value(Pair(blame, STATEMENT), "valence_passage")
     agreement = "valence_passage*valence_perspective"

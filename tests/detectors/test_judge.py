@@ -21,7 +21,7 @@ def test_it_says_what_the_detector_of_the_name_says(workspace: Workspace, name: 
     assert np.array_equal(found, parse_detector(name).predict(PAIRS))
 
 
-def test_what_was_said_is_kept_and_not_asked_again(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_predictions_are_kept_and_not_asked_again(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pair asked twice is one, and a label of the cache, whoever put it there, is believed."""
     asked: list[int] = []
     predict = RandomDetector.predict

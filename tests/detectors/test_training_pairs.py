@@ -196,7 +196,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not REAL.exists(), reason="the debate pages are not on this machine")
-def test_no_real_claim_or_passage_stands_in_two_splits() -> None:
+def test_no_real_claim_or_passage_is_in_two_splits() -> None:
     debates = read_debates(REAL)
     pairs = labelled_pairs(debates)
     seen: dict[str, set[str]] = {}

@@ -75,7 +75,7 @@ def test_notebooks_are_kept_whole_and_say_nothing_of_the_machine(path: Path) -> 
     assert re.findall(r"(?:/home|/root|/tmp|/work|/Users)/\S*|0x[0-9a-f]{6,}", path.read_text(encoding="utf-8")) == []
 
 
-def test_commands_that_are_told_of_are_commands_with_these_options() -> None:
+def test_commands_in_the_text_exist_with_these_options() -> None:
     known = {" ".join(words): command for words, command in leaf_commands(typer.main.get_command(cli)).items()}
     told = [
         written.split()

@@ -107,7 +107,7 @@ def test_projections_share_the_index_of_their_encoder(workspace: Workspace) -> N
 
 
 @pytest.mark.parametrize("pipeline", BOTH)
-def test_a_corpus_made_anew_is_indexed_anew(workspace: Workspace, pipeline: str) -> None:
+def test_a_rebuilt_corpus_is_indexed_again(workspace: Workspace, pipeline: str) -> None:
     assert ensure(corpus_of(workspace, CITY), pipeline) == ([4, 3], 1)
     assert ensure(corpus_of(workspace, CITY[::-1]), pipeline) == ([1, 2], 1)
 
@@ -255,7 +255,7 @@ def test_a_build_that_is_killed_leaves_the_older_index(workspace: Workspace, pip
 
 
 @pytest.mark.parametrize("pipeline", BOTH)
-def test_a_full_disk_is_told(workspace: Workspace, pipeline: str) -> None:
+def test_a_full_disk_is_reported(workspace: Workspace, pipeline: str) -> None:
     corpus = corpus_of(workspace, [f"text {n} among many others" for n in range(4000)])
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))

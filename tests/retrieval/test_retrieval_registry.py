@@ -226,7 +226,7 @@ def test_wrong_arguments_are_refused(text: str, said: str, around: PipelineConte
     assert error.value.hint
 
 
-def test_what_needs_a_workspace_says_so() -> None:
+def test_a_part_that_needs_a_workspace_reports_it() -> None:
     for text in (
         "expand(manual) >> bm25",
         "dense >> pap(perspective=llm)",

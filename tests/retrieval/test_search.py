@@ -146,7 +146,7 @@ def test_equal_passages_of_pages_are_ranked_by_id(workspace: Workspace) -> None:
     assert search(corpus, parse_pipeline("bm25"), ["elephants"], 2)[0].tolist() == [[30_000, 20_000]]
 
 
-def test_a_corpus_made_anew_is_searched_anew(workspace: Workspace) -> None:
+def test_a_rebuilt_corpus_is_searched_again(workspace: Workspace) -> None:
     for kind in ("passages", "pages"):
         old = corpus_of(workspace, CITY, kind=kind)
         assert old.passages(search(old, parse_pipeline("bm25"), ["tortoise"], 1)[0][0].tolist())[0].text == CITY[3]
@@ -154,7 +154,7 @@ def test_a_corpus_made_anew_is_searched_anew(workspace: Workspace) -> None:
         assert new.passages(search(new, parse_pipeline("bm25"), ["tortoise"], 1)[0][0].tolist())[0].text == CITY[3]
 
 
-def test_a_corpus_that_was_made_anew_meanwhile_is_told(workspace: Workspace) -> None:
+def test_a_corpus_that_was_rebuilt_meanwhile_is_reported(workspace: Workspace) -> None:
     held = corpus_of(workspace, CITY)
     corpus_of(workspace, CITY[::-1])
     with pytest.raises(StaleError, match="has been replaced"):
@@ -173,7 +173,7 @@ def test_a_run_is_what_searching_finds(workspace: Workspace) -> None:
     assert np.array_equal(run.scores, scores)
 
 
-def test_a_run_tells_what_it_took_of_gpus_and_language_models(
+def test_a_run_records_its_use_of_gpus_and_language_models(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus_of(workspace, CITY)

@@ -33,7 +33,7 @@ def zipped(path: Path, manifest: Any, files: dict[str, bytes]) -> Path:
         {"format": FORMAT, "files": {"a": {"size": "x", "sha256": 1}}}, {"format": []}, "[" * 100_000, "1" * 5000, "\ufeff",
     ],
 )  # fmt: skip
-def test_a_manifest_of_a_wrong_form_is_told(tmp_path: Path, manifest: Any) -> None:
+def test_a_manifest_of_a_wrong_form_is_reported(tmp_path: Path, manifest: Any) -> None:
     with pytest.raises(BadInputError, match=r"b\.zip"):
         restore(zipped(tmp_path / "b.zip", manifest, {"a": b"x"}), tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["b.zip"]

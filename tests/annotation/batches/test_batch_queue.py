@@ -215,7 +215,7 @@ def test_plans_that_cannot_be_met_are_refused(judgments: Judgments, plan: dict[s
         made(judgments, **plan)  # type: ignore[arg-type]
 
 
-def test_a_name_stands_for_one_batch(judgments: Judgments) -> None:
+def test_a_name_belongs_to_one_batch(judgments: Judgments) -> None:
     made(judgments)
     with pytest.raises(BadInputError, match="already"):
         made(judgments)

@@ -67,7 +67,7 @@ def test_one_run(small: Workspace) -> None:
     assert places(small, "bm25", k=1) == [("a", 0, "Yes."), ("a", 0, "No."), ("c", 1, "Never.")]
 
 
-def test_a_pair_of_several_runs_stands_once_at_its_best_rank(small: Workspace) -> None:
+def test_a_pair_of_several_runs_occurs_once_at_its_best_rank(small: Workspace) -> None:
     # Both first passages of question a come before both second ones; passage 0 is not asked for twice.
     assert places(small, "bm25", "mmr") == [
         ("a", 0, "Yes."), ("a", 2, "Yes."), ("a", 0, "No."), ("a", 2, "No."),
@@ -96,7 +96,7 @@ def test_what_is_left_is_what_this_person_has_not_touched(small: Workspace, judg
     assert [key for key in queue if key not in judgments.judged_pairs(ana)] == keys[1:]
 
 
-def test_no_runs_give_no_pairs_and_unknown_ones_are_told(small: Workspace) -> None:
+def test_no_runs_give_no_pairs_and_unknown_ones_are_reported(small: Workspace) -> None:
     assert pairs_of_runs(small, [], 5) == {}
     with pytest.raises(UnknownNameError, match="Did you mean made--web--bm25"):
         pairs_of_runs(small, ["made--web--bm2"], 5)

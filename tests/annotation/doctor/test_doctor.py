@@ -92,7 +92,7 @@ BREAK = {
 
 
 @pytest.mark.parametrize("fault", BREAK)
-def test_what_is_kept_beside_the_log_is_mended(ward: Ward, fault: str) -> None:
+def test_files_next_to_the_log_are_repaired(ward: Ward, fault: str) -> None:
     expected, statement = BREAK[fault]
     words = {(pair, verdict) for pair, _, verdict in ward.words()}
     ward.sql(statement.format(ana=ward.ana.id, bo=ward.bo.id))
@@ -101,7 +101,7 @@ def test_what_is_kept_beside_the_log_is_mended(ward: Ward, fault: str) -> None:
     assert {(pair, verdict) for pair, _, verdict in ward.words()} == words
 
 
-def test_a_wrong_index_is_made_anew(ward: Ward) -> None:
+def test_a_wrong_index_is_rebuilt(ward: Ward) -> None:
     """Rows are written while SQLite takes the index for one that leaves them out."""
     real = "SELECT sql FROM sqlite_master WHERE name = 'events_by_pair'"
     with sqlite3.connect(ward.file) as connection:
@@ -122,7 +122,7 @@ def test_a_wrong_index_is_made_anew(ward: Ward) -> None:
     mended(ward)
 
 
-def test_a_damaged_file_is_said_and_not_touched(ward: Ward) -> None:
+def test_a_damaged_file_is_reported_and_not_changed(ward: Ward) -> None:
     ward.judgments.engine.dispose()
     ward.sql("PRAGMA wal_checkpoint(TRUNCATE)")
     held = bytearray(ward.file.read_bytes())
@@ -152,7 +152,7 @@ def test_an_undo_of_an_undo_means_the_word(ward: Ward) -> None:
     assert ward.words() == words
 
 
-def test_a_word_that_somebody_else_took_back_stands_again(ward: Ward) -> None:
+def test_a_verdict_that_somebody_else_undid_counts_again(ward: Ward) -> None:
     words = ward.words()
     ward.sql(
         "INSERT INTO events (uid, at, annotator_id, pair, kind, comment, source, target) "
@@ -165,7 +165,7 @@ def test_a_word_that_somebody_else_took_back_stands_again(ward: Ward) -> None:
     assert ward.words() == words
 
 
-def test_a_person_who_said_something_later_is_not_overruled(ward: Ward) -> None:
+def test_a_later_verdict_is_not_overruled(ward: Ward) -> None:
     ward.judgments.undo(ward.bo)
     last = ward.log()[-1]
     ward.judgments.judge(ward.bo, last[4], "unsure", source="annotate")
@@ -176,7 +176,7 @@ def test_a_person_who_said_something_later_is_not_overruled(ward: Ward) -> None:
     assert checks(ward) == []
 
 
-def test_an_undo_of_nothing_is_said(ward: Ward) -> None:
+def test_an_undo_of_nothing_is_reported(ward: Ward) -> None:
     ward.sql("UPDATE events SET kind = 'undo', target = 999 WHERE id = 1")
     found = [finding for finding in examine(ward.judgments) if finding.check == "undo"]
     assert ["event 1" in finding.text and finding.fix is None for finding in found] == [True]
@@ -206,7 +206,7 @@ def test_the_same_word_given_again_later_is_no_double(ward: Ward) -> None:
         ("UPDATE events SET pair = 'gone' WHERE id = 1", "references"),
     ],
 )
-def test_what_only_a_backup_can_mend_is_said(ward: Ward, statement: str, check: str) -> None:
+def test_damage_that_only_a_backup_repairs_is_reported(ward: Ward, statement: str, check: str) -> None:
     ward.sql(statement)
     found = [finding for finding in examine(ward.judgments) if finding.check == check]
     assert len(found) == 1

@@ -29,7 +29,7 @@ def said(judgments: Judgments) -> dict[tuple[str, str], str]:
     return {(j.annotator.name, j.pair): j.verdict for j in judgments.present()}
 
 
-def test_the_later_judgment_stands_and_the_earlier_stays_in_the_log(
+def test_the_later_judgment_counts_and_the_earlier_stays_in_the_log(
     judgments: Judgments, ana: Annotator, key: str
 ) -> None:
     first = judgments.judge(ana, key, "supports", source="explore", shown=True)
@@ -229,7 +229,7 @@ def test_reopening_keeps_everything(database_url: str) -> None:
     after.engine.dispose()
 
 
-def test_the_frame_stands_beside_its_pairs(judgments: Judgments, ana: Annotator) -> None:
+def test_the_frame_has_the_texts_of_its_pairs(judgments: Judgments, ana: Annotator) -> None:
     assert judgments.frame().empty
     assert {"pair", "annotator", "demo", "verdict", "passage"} <= set(judgments.frame().columns)
     keys = judgments.add_pairs([record(0), record(1)])

@@ -44,7 +44,7 @@ def test_an_undone_word_is_a_change_back(judgments: Judgments) -> None:
     assert [said for _, said, _ in changes(judgments, [one])] == [True, False, True, None]
 
 
-def test_an_imported_word_stands_at_its_own_time(judgments: Judgments) -> None:
+def test_an_imported_verdict_keeps_its_own_time(judgments: Judgments) -> None:
     one, two = judgments.add_pairs([record(1), record(2)])
     ana = judgments.sign_in("Ana")
     judgments.judge(ana, one, "supports", source="annotate", at="2026-02-01T10:00:00+00:00")

@@ -36,7 +36,7 @@ def keys(
     return keys
 
 
-def test_words_that_differ_are_told_with_who_and_when(
+def test_verdicts_that_differ_are_listed_with_who_and_when(
     judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project
 ) -> None:
     ana, bo, zoe = people
@@ -79,7 +79,7 @@ def test_words_that_differ_are_told_with_who_and_when(
     assert zoe.name not in str(drift.as_json())
 
 
-def test_what_is_wrong_there_is_found_and_mended(
+def test_what_is_wrong_there_is_found_and_repaired(
     judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project
 ) -> None:
     ana = user_of(connection, people[0])

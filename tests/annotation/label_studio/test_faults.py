@@ -78,7 +78,7 @@ def test_two_pushes_at_once_make_everything_once(
     assert held_there(connection, project) == held_here(judgments)
 
 
-def test_a_server_that_is_down_is_said_and_nothing_lost(
+def test_a_server_that_is_down_is_reported_and_nothing_is_lost(
     judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, workspace: Workspace,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -94,7 +94,7 @@ def test_a_server_that_is_down_is_said_and_nothing_lost(
     assert waiting(judgments) == len(judgments.present()) == 3
 
 
-def test_a_wrong_token_is_said(server: Server, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_token_is_reported(server: Server, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BERDSEYE_LABEL_STUDIO_URL", server.url)
     monkeypatch.setenv("BERDSEYE_LABEL_STUDIO_TOKEN", "0" * 40)
     with pytest.raises(BadInputError, match="token") as raised:
@@ -108,7 +108,7 @@ def test_a_wrong_token_is_said(server: Server, workspace: Workspace, monkeypatch
         connect(workspace)
 
 
-def test_an_unknown_project_or_title_is_said(connection: Connection) -> None:
+def test_an_unknown_project_or_title_is_reported(connection: Connection) -> None:
     with pytest.raises(UnknownNameError, match="999999"):
         project_by_id(connection, 999999)
     with pytest.raises(BadInputError, match="50"):
@@ -126,7 +126,7 @@ def test_a_deleted_project_whose_id_is_used_again_is_not_mistaken(
     assert push(judgments, connection, other, make_pairs(2)).tasks_created == 2
 
 
-def test_an_unknown_pair_is_said(judgments: Judgments, connection: Connection, project: Project) -> None:
+def test_an_unknown_pair_is_reported(judgments: Judgments, connection: Connection, project: Project) -> None:
     with pytest.raises(BadInputError, match="not in the judgments database"):
         push(judgments, connection, project, ["0" * 32])
 

@@ -89,7 +89,7 @@ def told(impostor: Impostor, workspace: Workspace, monkeypatch: pytest.MonkeyPat
         b"[" * 100_000, b'{"id": ' + b"1" * 5000 + b"}", b'{"email": {"a": 1}, "active_organization": []}',
     ],
 )  # fmt: skip
-def test_an_answer_of_a_wrong_form_is_told(impostor: Impostor, told: Callable[[], str], body: bytes) -> None:
+def test_an_answer_of_a_wrong_form_is_reported(impostor: Impostor, told: Callable[[], str], body: bytes) -> None:
     impostor.body = body
     assert "not from Label Studio" in told()
 
@@ -127,7 +127,7 @@ def test_a_token_that_is_sent_back_is_not_shown(impostor: Impostor, told: Callab
 
 
 @pytest.mark.parametrize("access", [7, None, "a\r\nX-Other: 1", "ä", "a.eyJleHAiOiJ4In0.b", "a.eyJleHAiOltdfQ.b"])
-def test_a_wrong_access_token_is_told(access: object) -> None:
+def test_a_wrong_access_token_is_reported(access: object) -> None:
     answer = httpx.MockTransport(lambda _: httpx.Response(200, json={"access": access}))
     auth = TokenAuth("http://ls", PERSONAL)
     with (

@@ -125,7 +125,7 @@ def test_a_word_given_here_later_stays_the_present_one(judgments: Judgments, tmp
         ([task(1, annotation("Yes"))], Rule(control="stanc"), UnknownNameError, "stance"),
     ],
 )
-def test_what_cannot_be_read_is_said(
+def test_what_cannot_be_read_is_reported(
     judgments: Judgments, tmp_path: Path, tasks: Any, rule: Rule, error: type[Exception], said: str
 ) -> None:
     with pytest.raises(error, match=said):

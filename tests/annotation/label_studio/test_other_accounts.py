@@ -95,7 +95,7 @@ def test_the_admins_judgments_in_a_persons_project_are_warned_of_and_assigned_by
     assert list(present(judgments)) == [ana.name]
 
 
-def test_what_the_person_said_later_stays_their_word(
+def test_the_later_verdict_of_a_person_counts(
     judgments: Judgments, people: list[Annotator], batch: Batch, sent: BatchExchange, connection: Connection
 ) -> None:
     judge_all(connection, sent, admin_of(connection))
@@ -110,7 +110,7 @@ def test_what_the_person_said_later_stays_their_word(
     assert {name for _, name in held_there(connection, sent.project).values()} == {*words.values()}
 
 
-def test_several_accounts_are_told_apart_and_a_shared_project_needs_a_name(
+def test_several_accounts_are_distinguished_and_a_shared_project_needs_a_name(
     judgments: Judgments, people: list[Annotator], batch: Batch, sent: BatchExchange, connection: Connection
 ) -> None:
     ana, bo, zoe = people

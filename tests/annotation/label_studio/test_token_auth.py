@@ -84,7 +84,7 @@ def test_one_that_the_server_takes_no_more_is_renewed_once(far: Far) -> None:
     ("status", "error", "said"),
     [(401, BadInputError, "revoked"), (403, BadInputError, "account page"), (502, UnavailableError, "does not answer")],
 )
-def test_what_a_refusal_means_is_said(far: Far, status: int, error: type[Exception], said: str) -> None:
+def test_a_refusal_is_reported_with_its_meaning(far: Far, status: int, error: type[Exception], said: str) -> None:
     far.refresh_status = status
     with client(far) as http, pytest.raises(error, match=said), translated(URL):
         http.get(f"{URL}/api/x")

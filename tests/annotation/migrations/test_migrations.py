@@ -147,7 +147,7 @@ def test_everyday_work_on_sqlite(database_url: str) -> None:
     everyday(database_url)
 
 
-def test_a_file_that_is_no_database_is_told_of(tmp_path: Path) -> None:
+def test_a_file_that_is_no_database_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "judgments.db"
     path.write_bytes(b"This is a text file, and a long one. " * 100)
     with pytest.raises(UnavailableError, match=r"not a database.*Check that it exists"):
@@ -197,7 +197,7 @@ def test_the_version_grows_with_judgments_that_commit_out_of_order(postgres_url:
 
 
 @pytest.mark.postgres
-def test_a_server_that_is_not_there_is_told_of(postgres_server: str) -> None:
+def test_a_server_that_is_not_there_is_reported(postgres_server: str) -> None:
     with pytest.raises(UnavailableError, match="does not exist") as told:
         Judgments.open(f"{postgres_server.replace('postgres@', 'postgres:secret@')}/nowhere")
     assert "secret" not in str(told.value)

@@ -58,7 +58,7 @@ def driver(url: str) -> str:
     return url.replace("postgresql://", "postgresql+psycopg://", 1)
 
 
-def test_every_word_stands_and_new_ones_are_added(tmp_path: Path) -> None:
+def test_every_verdict_is_kept_and_new_ones_are_added(tmp_path: Path) -> None:
     path = tmp_path / "judgments.db"
     migrated(f"sqlite:///{path}", "0001")
     with sqlite3.connect(path) as raw:
@@ -85,7 +85,7 @@ def test_every_word_stands_and_new_ones_are_added(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("server", ["database_url", pytest.param("postgres_url", marks=pytest.mark.postgres)])
-def test_batches_and_reservations_stand_and_are_worked_on(server: str, request: pytest.FixtureRequest) -> None:
+def test_batches_and_reservations_are_kept_and_can_be_continued(server: str, request: pytest.FixtureRequest) -> None:
     url = request.getfixturevalue(server)
     migrated(url, "0002")
     engine = create_engine(driver(url))

@@ -185,7 +185,7 @@ def test_the_log_is_folded_with_its_undos() -> None:
     assert overlaps(edits_of(rows)) == {3: []}
 
 
-def test_edits_of_a_data_set_that_was_replaced_are_told() -> None:
+def test_edits_of_a_data_set_that_was_replaced_are_reported() -> None:
     rows = [
         Row(1, "propose", json.dumps(Change.of("drop", [A], []).to_json())),
         Row(2, "propose", json.dumps(Change.of("drop", [B], []).to_json())),

@@ -164,7 +164,7 @@ def test_the_next_version_may_lack_what_was_taken_back(
     assert version_problem(workspace, second) == version_problem(workspace, third) == ""
 
 
-def test_a_data_set_that_was_replaced_is_told(
+def test_a_data_set_that_was_replaced_is_reported(
     log: EditLog, workspace: Workspace, judgments: Judgments, ana: Annotator, bo: Annotator
 ) -> None:
     edit = log.accept(bo, log.propose(ana, "q1", MERGE).id)

@@ -73,7 +73,7 @@ def frame_of(questions: list[str]) -> pd.DataFrame:
 
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.sampled_from(["Why?", "Who?", "When?", "Où ça ?", "هل؟"]) | st.text(min_size=1), min_size=1))
-def test_no_question_stands_in_two_splits(questions: list[str]) -> None:
+def test_no_question_is_in_two_splits(questions: list[str]) -> None:
     variants = [v for q in questions for v in (q, f" {q} ", unicodedata.normalize("NFD", q))]
     table = training_data(frame_of(variants))
     assert len(table) == len(variants)

@@ -72,7 +72,7 @@ def test_each_rule_gives_its_labels_and_says_what_it_leaves_out(
     assert len(found.table) + sum(found.left_out.values()) == len(VOTES)
 
 
-def test_who_decided_is_told(judgments: Judgments) -> None:
+def test_the_person_who_decided_is_recorded(judgments: Judgments) -> None:
     table = decided(said(judgments, *VOTES), LabellingRules("adjudicated"), {record(0).key: NO}).table.set_index("pair")
     assert table["decided_by"][record(0).key] == "adjudicator"
     assert table["decided_by"][record(1).key] == "majority"
@@ -124,7 +124,7 @@ def test_versions_are_counted_kept_and_made_of_new_judgments_alone(workspace: Wo
     assert {q: split_of(q) for q in new} == new
 
 
-def test_a_version_tells_all_that_it_was_made_of(workspace: Workspace, judgments: Judgments) -> None:
+def test_a_version_records_everything_that_it_was_made_of(workspace: Workspace, judgments: Judgments) -> None:
     judge_questions(judgments, range(30))
     judge_questions(judgments, range(30, 35), demo=True)
     known = create(workspace, judgments).manifest
@@ -209,7 +209,7 @@ def test_questions_that_share_passages_are_moved_together_towards_train() -> Non
     assert without_leaks(found.table).leakage.leaks == 0
 
 
-def test_leaks_can_be_kept_and_are_told() -> None:
+def test_leaks_can_be_kept_and_are_reported() -> None:
     table = rows(("train", BASE), ("test", BASE))
     found = without_leaks(table, "keep")
     assert found.table.equals(table)
@@ -223,7 +223,7 @@ def test_leaks_can_be_kept_and_are_told() -> None:
     st.lists(st.tuples(st.sampled_from(SPLITS), st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=14),
     st.sampled_from(["drop", "move"]),
 )
-def test_nothing_leaks_once_it_is_mended(drawn: list[tuple[str, int, int]], mend: str) -> None:
+def test_nothing_leaks_after_the_repair(drawn: list[tuple[str, int, int]], mend: str) -> None:
     texts = [(split, f"{' '.join(WORDS[k:] + WORDS[:k])}{' more' * tail}") for split, k, tail in drawn]
     table = rows(*texts)
     found = without_leaks(table, "drop" if mend == "drop" else "move")
@@ -240,7 +240,7 @@ def test_nothing_leaks_once_it_is_mended(drawn: list[tuple[str, int, int]], mend
         assert all(SPLITS.index(s) <= p for s, p in zip(found.table["split"], places, strict=True))
 
 
-def test_a_set_is_mended_when_it_is_made(workspace: Workspace, judgments: Judgments, tmp_path: Path) -> None:
+def test_leaks_are_removed_when_a_set_is_made(workspace: Workspace, judgments: Judgments, tmp_path: Path) -> None:
     del tmp_path
     person = judgments.sign_in("Ana")
     for split in ("train", "test"):

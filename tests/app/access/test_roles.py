@@ -63,7 +63,7 @@ def test_every_page_and_every_command_has_a_right() -> None:
     assert (right_of_command(("new",)), right_of_page("new")) == ("administer", "administer")
 
 
-def test_the_readme_tells_each_role_what_it_may_and_sees_beyond_the_one_before() -> None:
+def test_the_readme_lists_the_rights_and_pages_of_each_role() -> None:
     told = {
         role: ({right.strip() for right in rights.split(",")}, {page.strip().casefold() for page in pages.split(",")})
         for role, rights, pages in re.findall(r"^\| (\w+) \| (.+) \| (.+) \|$", README, re.MULTILINE)
@@ -208,7 +208,7 @@ def test_the_secrets_of_the_sign_in_come_from_the_environment(monkeypatch: pytes
     assert made["server_metadata_url"] == f"{ISSUER}/.well-known/openid-configuration"
 
 
-def test_a_provider_that_is_down_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_provider_that_is_down_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def answering(status: int, body: object) -> None:
         answer = httpx.Response(status, json=body, request=httpx.Request("GET", ISSUER))
         monkeypatch.setattr(httpx, "get", lambda *_, **__: answer)

@@ -55,7 +55,7 @@ def test_answers_are_made_listed_and_shown(held: Workspace, server: ChatServer, 
     assert server.requests[-1]["messages"][0] == {"role": "system", "content": "Speak for every side."}
 
 
-def test_what_it_took_is_told(
+def test_tokens_and_calls_are_printed(
     held: Workspace, server: ChatServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del server

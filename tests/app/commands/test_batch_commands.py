@@ -138,7 +138,7 @@ def test_a_batch_settles_which_of_two_runs_is_better(held: Judgments) -> None:
     assert given < json.loads(output("batch", "show", "which", "--json"))["progress"]["pairs"]
 
 
-def test_the_order_is_made_anew_after_some_words(held: Judgments) -> None:
+def test_the_order_is_computed_again_after_some_verdicts(held: Judgments) -> None:
     output("batch", "create", "anew", "--decide", RUN, "debate--web--dense(static)", "--measure", "MRecall@3")
     batch, person = load_batch(held, "anew"), held.sign_in("Ana")
     queue, workspace = BatchQueue(held, batch), Workspace.open(Workspace.default_folder())
@@ -208,7 +208,7 @@ def test_an_experiment_shows_the_label_to_the_share_asked_for(held: Judgments) -
     ],
 )
 @pytest.mark.usefixtures("held")
-def test_what_cannot_be_sent_out_is_said(arguments: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_sent_out_is_reported(arguments: tuple[str, ...], said: str) -> None:
     result = CliRunner().invoke(cli, ["batch", "create", "x", *arguments])
     assert isinstance(result.exception, BerdseyeError)
     assert said in str(result.exception)

@@ -16,7 +16,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     return written
 
 
-def test_where_a_total_is_known_it_tells_the_share_the_rate_and_the_time_left(terminal: io.StringIO) -> None:
+def test_with_a_known_total_it_shows_the_share_the_rate_and_the_time_left(terminal: io.StringIO) -> None:
     with console.counting("wikipedia") as progress:
         for done in (100, 200, 300, 500):
             progress(done, "passages", 1000 + done // 10)  # the total is an estimate, and changes

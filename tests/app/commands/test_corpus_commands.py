@@ -41,7 +41,7 @@ def test_duplicates_are_listed_a_line_a_group(workspace: Workspace, source: Path
     assert json.loads(output("corpus", "duplicates", "mine", "--json", "-w", workspace.folder)) == [[0, 2]]
 
 
-def test_an_unfinished_load_is_told_and_can_be_restarted(
+def test_an_unfinished_load_is_reported_and_can_be_restarted(
     workspace: Workspace, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(*_: object) -> None:
@@ -60,6 +60,6 @@ def test_an_unfinished_load_is_told_and_can_be_restarted(
     assert "Resuming" not in CliRunner().invoke(cli, [*add, "--replace", "--restart"]).stderr
 
 
-def test_a_chunker_that_is_none_is_told_before_anything_is_read(workspace: Workspace, source: Path) -> None:
+def test_an_unknown_chunker_is_reported_before_anything_is_read(workspace: Workspace, source: Path) -> None:
     with pytest.raises(BadInputError, match="is not a chunker"):
         output("corpus", "add", "mine", source, "--chunker", "words(0)", "-w", workspace.folder)

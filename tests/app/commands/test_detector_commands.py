@@ -91,7 +91,7 @@ def test_score_without_json_is_for_people(pairs: Path) -> None:
     "bad", ["Zoos are fine.\tZoos protect species.\tmaybe", "\tZoos protect species.\t1", "one cell"]
 )
 @pytest.mark.usefixtures("nowhere")
-def test_a_bad_row_is_told_with_file_and_line(
+def test_a_bad_row_is_reported_with_file_and_line(
     pairs: Path, bad: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pairs.write_text(pairs.read_text(encoding="utf-8") + bad + "\n", encoding="utf-8")

@@ -57,7 +57,7 @@ def test_damaged_missing_and_unexpected_files_are_reported_with_what_to_do(store
     assert [f["file"] for f in told["unexpected"]] == ["corpora/c/indexes/lexical(english)/more.bin", "runs/notes.txt"]
 
 
-def test_it_is_told_in_lines_and_the_rebuild_command_works(stored: Workspace) -> None:
+def test_findings_are_printed_and_the_rebuild_command_works(stored: Workspace) -> None:
     (stored.folder / "corpora/c/indexes/lexical(english)/terms.ends").write_bytes(b"")
     place = ("--workspace", str(stored.folder))
     result = CliRunner().invoke(cli, ["doctor", *place])

@@ -73,7 +73,7 @@ def test_the_released_form_goes_out_and_comes_back(command: Command) -> None:
     assert [found[row["measure"]]["value"] for row in stored] == [row["value"] for row in stored]
 
 
-def test_what_is_missing_is_said(command: Command) -> None:
+def test_what_is_missing_is_reported(command: Command) -> None:
     command("runs", "export", RUN, "x.run")
     lines = Path("x.run").read_text(encoding="utf-8").splitlines(keepends=True)
     first = lines[0].split()[0]
@@ -149,7 +149,7 @@ def test_a_bundle_is_verified_and_a_forged_one_is_not(command: Command) -> None:
         ),
     ],
 )
-def test_bad_input_is_one_line(command: Command, words: tuple[str, ...], said: str) -> None:
+def test_bad_input_is_named_on_standard_error(command: Command, words: tuple[str, ...], said: str) -> None:
     answer = command(*words)
     assert answer.code == 2
     assert said in answer.err

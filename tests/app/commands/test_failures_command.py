@@ -35,7 +35,7 @@ def test_failures_counts_several_runs_those_without_a_hole_too(demo_workspace: W
     assert [(row["corpus"], row["holes"] > 0) for row in found["counts"]] == [("web", False), ("pages", True)]
 
 
-def test_compare_tells_who_wins_and_what_is_lost(demo_workspace: Workspace, tmp_path: Path) -> None:
+def test_compare_prints_who_wins_and_what_is_lost(demo_workspace: Workspace, tmp_path: Path) -> None:
     file = tmp_path / "questions.csv"
     asked = ("compare", WEB, PAGES, "--measure", "MRecall@5", "--measure", "nDCG@10", "-w", demo_workspace.folder)
     found = json.loads(output(*asked, "--json", "--csv", file))

@@ -70,7 +70,7 @@ def test_a_preset_is_a_task_with_guidelines_of_its_own(held: Judgments, tmp_path
     ],
 )
 @pytest.mark.usefixtures("held")
-def test_what_cannot_be_is_said(arguments: tuple[str, ...], said: str) -> None:
+def test_wrong_arguments_are_named(arguments: tuple[str, ...], said: str) -> None:
     result = CliRunner().invoke(cli, list(arguments))
     assert isinstance(result.exception, BerdseyeError)
     assert said in str(result.exception)

@@ -38,7 +38,7 @@ def test_shards_need_a_cluster(workspace: Workspace, corpus: Path) -> None:
     assert not (corpus / "shards").exists()
 
 
-def test_a_cluster_that_does_not_answer_is_told(workspace: Workspace, corpus: Path) -> None:
+def test_a_cluster_that_does_not_answer_is_reported(workspace: Workspace, corpus: Path) -> None:
     with pytest.raises(UnavailableError, match="There is no response"):
         output("index", "c", "--ray", "127.0.0.1:9", "--shards", 3, "-w", workspace.folder)
     assert not (corpus / "shards").exists()

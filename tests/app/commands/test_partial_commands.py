@@ -46,7 +46,7 @@ def test_run_files_make_table_five_as_json(files: list[str], workspace: Workspac
         (["--dataset", "policy", "--corpus", "web"], "needs at least 2 runs"),
     ],
 )
-def test_dmerit_refuses_in_one_line(
+def test_dmerit_names_the_options_that_it_lacks(
     arguments: list[str],
     said: str,
     workspace: Workspace,

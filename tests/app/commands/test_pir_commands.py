@@ -89,7 +89,7 @@ def test_tables_are_printed_and_kept(nowhere: Path, workspace: Workspace) -> Non
         (["text.json"], BadInputError, "Not a valid JSON file"),
     ],
 )
-def test_what_cannot_be_asked_is_told(
+def test_what_cannot_be_asked_is_reported(
     nowhere: Path, arguments: list[str], error: type[BerdseyeError], said: str
 ) -> None:
     (nowhere / "empty.json").write_text("{}")
@@ -129,7 +129,7 @@ def test_the_released_demo_of_all_tasks_is_fetched_at_once(nowhere: Path, worksp
     assert [row["task"] for row in rows] == ["exfever", "story"]
 
 
-def test_what_was_left_out_is_told(nowhere: Path, workspace: Workspace) -> None:
+def test_what_was_left_out_is_reported(nowhere: Path, workspace: Workspace) -> None:
     (nowhere / "test.jsonl").write_text(json.dumps({"question": "Why?", "partial_answers": []}))
     asked = ["dataset", "fetch", "debateqa", "--from", ".", "-w", str(workspace.folder)]
     result = CliRunner().invoke(cli, asked)

@@ -73,7 +73,7 @@ def test_the_workspaces_own_judgments_are_what_is_learned_without_a_file(workspa
         (None, ("--kind", "crossencoder", "--base", "/nowhere/at-all"), "/nowhere/at-all"),
     ],
 )
-def test_what_cannot_be_trained_is_said_in_one_line(
+def test_what_cannot_be_trained_is_reported_with_the_reason(
     workspace: Workspace,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

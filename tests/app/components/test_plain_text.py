@@ -104,7 +104,7 @@ def test_anything_else_is_no_address(address: str) -> None:
     assert web_address(address) == ""
 
 
-def test_highlighted_spans_stand_on_colour_and_the_rest_as_it_was() -> None:
+def test_highlighted_spans_are_coloured_and_the_rest_is_unchanged() -> None:
     text = "Cars *and* buses [x]."
     assert highlighted(text, [(0, 4), (11, 16)]) == (
         r":yellow-background[Cars] \*and\* :yellow-background[buses] \[x\]\."

@@ -18,7 +18,7 @@ def children(pid: int) -> list[psutil.Process]:
     return psutil.Process(pid).children() if psutil.pid_exists(pid) else []
 
 
-def test_a_taken_port_is_said_and_another_taken(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_in_use_is_reported_and_another_chosen(capsys: pytest.CaptureFixture[str]) -> None:
     with listening() as port:
         other = free_port(port)
         assert other > port

@@ -200,7 +200,7 @@ def test_a_page_of_another_origin_opens_no_socket(local: Running, origin: str) -
         assert stream.session_id
 
 
-def test_browsers_are_told_to_fetch_nothing_elsewhere_and_to_show_it_in_no_other_site(local: Running) -> None:
+def test_browsers_may_fetch_nothing_elsewhere_and_show_it_in_no_other_site(local: Running) -> None:
     policy = httpx.get(local.url).headers["Content-Security-Policy"]
     assert "img-src 'self' data: blob:;" in policy
     assert "frame-ancestors 'self'" in policy

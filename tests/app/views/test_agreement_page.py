@@ -128,7 +128,7 @@ def test_the_reference_and_the_period_are_chosen() -> None:
     assert rows.loc["another human", "accuracy"] == ""
 
 
-def test_what_an_adjudicator_could_not_tell_is_no_reference(said: Judgments) -> None:
+def test_an_unsure_adjudication_is_no_reference(said: Judgments) -> None:
     bo, keys = said.annotator("Bo"), {r.passage: key for key, r in said.pair_records().items()}
     for passage, word in [("Text 0.", "supports"), ("Text 4.", "does not support"), ("Text 5.", "unsure")]:
         adjudicate(said, bo, keys[passage], word)

@@ -39,6 +39,6 @@ def test_every_page_is_drawn_of_many_questions(small: Workspace) -> None:
     assert troubles == {}
 
 
-def test_what_a_page_says_is_wrong_is_told(small: Workspace) -> None:
+def test_an_error_on_a_page_is_found(small: Workspace) -> None:
     assert small.runs_folder.is_dir()
     assert "(" in str(draws("runs", {"measures": "MRecall("}, again=0).troubles)

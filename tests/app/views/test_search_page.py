@@ -108,7 +108,7 @@ def test_two_pipelines_are_shown_side_by_side() -> None:
     assert "##### web · dense(static)" in texts(at)
 
 
-def test_a_question_colours_the_map_and_tells_its_perspectives_apart(demo: Workspace) -> None:
+def test_a_question_colours_the_map_by_its_perspectives(demo: Workspace) -> None:
     question = next(q for q in load_dataset(demo, "debate") if q.text == CARS)
     at = drawn("search", set="debate", question=question.id, view="map", labels="embedded")
     assert not at.error, texts(at)

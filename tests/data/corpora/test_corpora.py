@@ -122,7 +122,7 @@ def test_a_file_without_rows_is_refused(workspace: Workspace, tmp_path: Path, co
     assert workspace.corpora() == []
 
 
-def test_a_text_of_control_characters_alone_is_told(workspace: Workspace, tmp_path: Path) -> None:
+def test_a_text_of_control_characters_alone_is_reported(workspace: Workspace, tmp_path: Path) -> None:
     source = write(tmp_path / "c.jsonl", {"id": "a", "text": "\0\x01"}, {"id": "b", "text": "Good."})
     for kind in ("passages", "pages"):
         with pytest.raises(BadInputError, match="a line 1: the text is empty"):
@@ -140,7 +140,7 @@ def test_replacing_is_asked_for(workspace: Workspace, tmp_path: Path) -> None:
     assert sorted(p.name for p in workspace.corpus_folder("c").parent.iterdir()) == [".c.lock", "c"]
 
 
-def test_of_two_processes_one_adds_and_the_other_is_told(workspace: Workspace, tmp_path: Path) -> None:
+def test_of_two_processes_one_adds_and_the_other_gets_an_error(workspace: Workspace, tmp_path: Path) -> None:
     process = start_slow(workspace, "c", documents(tmp_path / "c.jsonl", 1000))
     with pytest.raises(BerdseyeError, match="process is writing corpus 'c'"):
         add_corpus(workspace, "c", documents(tmp_path / "other.jsonl", 2))
@@ -221,7 +221,7 @@ def test_a_corpus_of_many_parts_is_read_where_it_is_asked(
             corpus.passages([5, unknown])
 
 
-def test_columns_and_batches_begin_where_they_are_told(
+def test_columns_and_batches_begin_at_the_given_place(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("berdseye.data.corpora.drafting.PART_ROWS", 1000)
@@ -276,7 +276,7 @@ def test_a_corpus_of_an_older_version_is_read(workspace: Workspace) -> None:
     assert [p.id for batch in corpus.batches(start=5) for p in batch] == [5, 6]
 
 
-def test_an_id_that_stands_twice_takes_none_of_its_texts_along(workspace: Workspace, tmp_path: Path) -> None:
+def test_of_two_rows_with_one_id_the_first_keeps_its_text(workspace: Workspace, tmp_path: Path) -> None:
     """A later document with the text of one that was left out is no duplicate of it."""
     rows = [{"id": i, "text": t} for i, t in (("a", "One."), ("a", "Two."), ("b", "Two."), ("c", "One."))]
     manifest = add_corpus(workspace, "c", write(tmp_path / "c.jsonl", *rows), skip_bad=True)
@@ -285,7 +285,7 @@ def test_an_id_that_stands_twice_takes_none_of_its_texts_along(workspace: Worksp
     assert [(p.id, p.source_id, p.text) for p in held] == [(0, "a", "One."), (1, "b", "Two.")]
 
 
-def test_an_id_that_stands_in_two_files_names_both(workspace: Workspace, tmp_path: Path) -> None:
+def test_an_id_that_is_in_two_files_names_both(workspace: Workspace, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     write(folder / "1.jsonl", {"id": "a", "text": "One."})
@@ -374,7 +374,7 @@ def test_names_that_are_no_folder_names_are_refused(workspace: Workspace, tmp_pa
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b"\xff"])
-def test_a_damaged_manifest_is_told(workspace: Workspace, tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_manifest_is_reported(workspace: Workspace, tmp_path: Path, content: bytes) -> None:
     add_corpus(workspace, "c", documents(tmp_path / "c.jsonl", 1))
     (workspace.corpus_folder("c") / "manifest.json").write_bytes(content)
     with pytest.raises(DamagedError, match="Add the corpus again"):

@@ -137,7 +137,7 @@ def unfinished(workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyP
     return path
 
 
-def test_a_changed_source_begins_anew_and_says_so(workspace: Workspace, unfinished: Path) -> None:
+def test_a_changed_source_starts_over_and_reports_it(workspace: Workspace, unfinished: Path) -> None:
     with unfinished.open("a") as file:
         file.write('{"id": "more", "text": "More."}\n')
     told: list[str] = []
@@ -145,13 +145,13 @@ def test_a_changed_source_begins_anew_and_says_so(workspace: Workspace, unfinish
     assert told == ["The source has changed since the unfinished load; starting from the beginning."]
 
 
-def test_other_options_begin_anew_and_say_so(workspace: Workspace, unfinished: Path) -> None:
+def test_other_options_start_over_and_report_it(workspace: Workspace, unfinished: Path) -> None:
     told: list[str] = []
     assert add_corpus(workspace, "c", unfinished, chunker="sentences(50)", say=told.append).count == 3000
     assert told == ["The options have changed since the unfinished load; starting from the beginning."]
 
 
-def test_restart_begins_anew(workspace: Workspace, unfinished: Path) -> None:
+def test_restart_starts_over(workspace: Workspace, unfinished: Path) -> None:
     told: list[str] = []
     counts: list[int] = []
     add_corpus(
@@ -166,7 +166,7 @@ def test_restart_begins_anew(workspace: Workspace, unfinished: Path) -> None:
     assert counts[0] == 1000
 
 
-def test_it_goes_on_without_reading_anew(workspace: Workspace, unfinished: Path) -> None:
+def test_it_resumes_without_reading_again(workspace: Workspace, unfinished: Path) -> None:
     told: list[str] = []
     counts: list[tuple[int, int | None]] = []
     add_corpus(
@@ -181,7 +181,7 @@ def test_it_goes_on_without_reading_anew(workspace: Workspace, unfinished: Path)
     assert open_corpus(workspace, "c").manifest.count == 3000
 
 
-def test_an_unfinished_load_that_was_tampered_with_is_read_anew(workspace: Workspace, unfinished: Path) -> None:
+def test_an_unfinished_load_that_was_tampered_with_is_read_again(workspace: Workspace, unfinished: Path) -> None:
     folder = workspace.folder / "corpora" / ".c.loading"
     (folder / "reached.json").write_text("{")
     assert add_corpus(workspace, "c", unfinished).count == 3000

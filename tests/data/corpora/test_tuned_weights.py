@@ -26,7 +26,7 @@ def test_a_newer_weight_takes_the_place_of_the_older(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"bm25": 1}', '{"bm25": {"weight": 1}}', '{"bm25": []}', "3"])
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, content: str) -> None:
+def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path, content: str) -> None:
     (tmp_path / "tuned.json").write_text(content)
     with pytest.raises(
         StaleError, match=r"tuned\.json: The tuned weights cannot be read\. Delete the file and tune again"

@@ -90,7 +90,7 @@ def test_our_own_layout(tmp_path: Path) -> None:
         ('{"id": "same", "question": "q"}', "already has the id"),
     ],
 )
-def test_a_bad_line_is_told_with_its_number(tmp_path: Path, line: str, said: str) -> None:
+def test_a_bad_line_is_reported_with_its_number(tmp_path: Path, line: str, said: str) -> None:
     with pytest.raises(BadInputError, match=r"set\.jsonl:2: ") as error:
         read(tmp_path, '{"id": "same", "question": "Why?"}\n' + line, "set.jsonl")
     assert said in str(error.value)
@@ -104,7 +104,7 @@ def test_a_bad_line_is_told_with_its_number(tmp_path: Path, line: str, said: str
         ('{"org_id": 1, "org_q": "q", "perspectives": 3}', "`perspectives` must be a list"),
     ],
 )
-def test_a_bad_line_of_berds_is_told_with_its_number(tmp_path: Path, line: str, said: str) -> None:
+def test_a_bad_line_of_berds_is_reported_with_its_number(tmp_path: Path, line: str, said: str) -> None:
     with pytest.raises(BadInputError, match=r"set\.jsonl:2: ") as error:
         read(tmp_path, '{"org_id": 0, "org_q": "Why?", "perspectives": ["a"]}\n' + line, "set.jsonl")
     assert said in str(error.value)
@@ -152,14 +152,14 @@ def test_debateqa(tmp_path: Path) -> None:
         ([{"point_of_view": 3}], "must be texts"),
     ],
 )
-def test_a_bad_partial_answer_is_told_with_its_line(tmp_path: Path, answers: object, said: str) -> None:
+def test_a_bad_partial_answer_is_reported_with_its_line(tmp_path: Path, answers: object, said: str) -> None:
     rows = [{"question": "Why?", "partial_answers": []}, {"question": "What?", "partial_answers": answers}]
     with pytest.raises(BadInputError, match=r"set\.jsonl:2: ") as error:
         read(tmp_path, "\n".join(map(json.dumps, rows)), "set.jsonl")
     assert said in str(error.value)
 
 
-def test_a_damaged_parquet_file_is_told(tmp_path: Path) -> None:
+def test_a_damaged_parquet_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "set.parquet").write_bytes(b"PAR1 no more")
     with pytest.raises(BadInputError, match="Not a valid Parquet file"):
         read_dataset(tmp_path / "set.parquet")

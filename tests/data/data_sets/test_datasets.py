@@ -47,7 +47,7 @@ def test_wrong_names(workspace: Workspace) -> None:
         save_dataset(workspace, "../policy", QUESTIONS)
 
 
-def test_a_truncated_file_is_told(workspace: Workspace) -> None:
+def test_a_truncated_file_is_reported(workspace: Workspace) -> None:
     save_dataset(workspace, "d", QUESTIONS)
     path = workspace.dataset_file("d")
     path.write_bytes(path.read_bytes()[:100])

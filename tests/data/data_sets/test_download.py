@@ -72,7 +72,7 @@ def test_a_transfer_that_breaks_off_is_tried_again(server: Home, tmp_path: Path)
     assert len(server.asked) == 2
 
 
-def test_a_transfer_that_keeps_breaking_off_is_told(server: Home, tmp_path: Path) -> None:
+def test_a_transfer_that_keeps_breaking_off_is_reported(server: Home, tmp_path: Path) -> None:
     server.cut = 9
     with pytest.raises(UnavailableError, match=r"The download failed: ChunkedEncodingError.*--from DIR"):
         download(remote(server), tmp_path, tmp_path / "hashes.json")
@@ -85,13 +85,13 @@ def test_a_home_that_fails_for_a_while(server: Home, tmp_path: Path) -> None:
     assert len(server.asked) == 3
 
 
-def test_a_file_that_is_not_there_is_told_with_its_address(server: Home, tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported_with_its_address(server: Home, tmp_path: Path) -> None:
     file = RemoteFile("x", f"{server.address}/none")
     with pytest.raises(UnavailableError, match=rf"{server.address}/none: The download failed: 404 Not Found"):
         download(file, tmp_path, tmp_path / "hashes.json")
 
 
-def test_a_file_that_was_changed_on_disk_is_fetched_anew(server: Home, tmp_path: Path) -> None:
+def test_a_file_that_was_changed_on_disk_is_fetched_again(server: Home, tmp_path: Path) -> None:
     file, record = remote(server), tmp_path / "hashes.json"
     download(file, tmp_path, record)
     (tmp_path / "deep" / "set.jsonl").write_text("edited")

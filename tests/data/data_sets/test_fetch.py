@@ -62,7 +62,7 @@ def test_pir_from_copies_of_the_demo(workspace: Workspace, shared_data: Path) ->
     assert LabelStore(workspace).get(GOLD, [pair.key]).tolist() == [1.0]
 
 
-def test_a_copy_that_is_not_the_published_file_is_told(workspace: Workspace, tmp_path: Path) -> None:
+def test_a_copy_that_is_not_the_published_file_is_reported(workspace: Workspace, tmp_path: Path) -> None:
     (tmp_path / "kialo.jsonl").write_text('{"org_id": 1, "org_q": "Why?", "perspectives": ["A.", "B."]}\n')
     done = next(fetch(workspace, "berds-kialo", tmp_path))
     assert isinstance(done, FetchReport)
@@ -112,7 +112,7 @@ def test_what_is_there_is_replaced_only_when_asked(workspace: Workspace, shared_
     assert len(list(fetch(workspace, "perspectrum", shared_data, replace=True))) == 3
 
 
-def test_folders_that_do_not_serve_are_told(workspace: Workspace, tmp_path: Path) -> None:
+def test_folders_that_do_not_serve_are_reported(workspace: Workspace, tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="does not exist"):
         list(fetch(workspace, "berds", tmp_path / "none"))
     with pytest.raises(BadInputError, match=r"no file of 'debateqa'\. Expected dev\.jsonl, test\.jsonl"):

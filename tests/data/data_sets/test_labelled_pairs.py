@@ -81,7 +81,7 @@ def test_bad_files_are_refused_with_their_line(tmp_path: Path, name: str, text: 
         read_labelled_pairs(written(tmp_path, name, text))
 
 
-def test_what_is_no_utf_8_is_told_with_its_line(tmp_path: Path) -> None:
+def test_what_is_no_utf_8_is_reported_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b"document,perspective,label\nx,y,1\n\xff,y,0\n")
     with pytest.raises(BadInputError, match=r"a\.csv:3: The line is not UTF-8"):

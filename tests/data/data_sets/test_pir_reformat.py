@@ -49,7 +49,7 @@ def test_the_other_splits_of_perspectrum(shared_data: Path, split: str, queries:
     assert len(task.layout()["queries"]) + task.lone_roots() == queries
 
 
-def test_perspectrum_that_is_not_whole_is_told(shared_data: Path, tmp_path: Path) -> None:
+def test_perspectrum_that_is_not_whole_is_reported(shared_data: Path, tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match=r"Unknown split 'tset'.*one of \['dev', 'test', 'train'\], or all"):
         reformat("perspectrum", shared_data / "perspectrum", "tset")
     path = tmp_path / "perspectrum_with_answers_v1.0.json"
@@ -146,7 +146,7 @@ def test_analogy(tmp_path: Path) -> None:
         ("ambigqa", {"question": "q", "readings": [{"question": "r", "evidence": [3]}]}, "no evidence"),
     ],
 )
-def test_a_bad_row_is_told_with_its_line(tmp_path: Path, kind: str, row: dict[str, Any], said: str) -> None:
+def test_a_bad_row_is_reported_with_its_line(tmp_path: Path, kind: str, row: dict[str, Any], said: str) -> None:
     good: Rows = [
         {
             "sentence": "s", "claim": "c", "label": "SUPPORT", "topic": "t", "ideology": "left", "article": "a",
@@ -158,7 +158,7 @@ def test_a_bad_row_is_told_with_its_line(tmp_path: Path, kind: str, row: dict[st
     assert said in str(error.value)
 
 
-def test_what_cannot_be_a_task_is_told(tmp_path: Path) -> None:
+def test_what_cannot_be_a_task_is_reported(tmp_path: Path) -> None:
     lone = source(tmp_path, [{"story": "s", "aspect": "analogy", "match": "m"}])
     with pytest.raises(BadInputError, match="No root query has two perspectives"):
         reformat("analogy", lone)

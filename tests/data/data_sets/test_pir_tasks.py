@@ -78,14 +78,14 @@ def having(**changed: Any) -> Callable[[Task], Any]:
         lambda _: None,
     ],
 )
-def test_a_task_that_is_not_whole_is_told(tmp_path: Path, spoilt: Callable[[Task], Any]) -> None:
+def test_a_task_that_is_not_whole_is_reported(tmp_path: Path, spoilt: Callable[[Task], Any]) -> None:
     path = write(tmp_path / "spoilt.json", spoilt(tiny()))
     with pytest.raises(BadInputError, match=r"spoilt\.json: Not a complete PIR task.*Use the file as released"):
         read_pir_task(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[" * 100_000])
-def test_a_file_that_is_no_json_is_told(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_no_json_is_reported(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "bad.json").write_bytes(content)
     with pytest.raises(BadInputError, match=r"bad\.json: Not a valid JSON file"):
         read_pir_task(tmp_path / "bad.json")
@@ -183,12 +183,12 @@ def test_a_task_of_the_hub(tmp_path: Path) -> None:
         ({"corpus": [{"_id": "c9"}]}, r"corpus\.jsonl:1: The row has no `text`"),
     ],
 )
-def test_a_task_of_the_hub_that_is_not_whole_is_told(tmp_path: Path, files: Task, said: str) -> None:
+def test_a_task_of_the_hub_that_is_not_whole_is_reported(tmp_path: Path, files: Task, said: str) -> None:
     with pytest.raises(BadInputError, match=said):
         read_pir_task(hub(tmp_path / "perspectrum", **files))
 
 
-def test_a_folder_without_the_files_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_the_files_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match=r"corpus\.jsonl: The file does not exist"):
         read_pir_task(tmp_path)
 

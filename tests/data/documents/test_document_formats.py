@@ -80,7 +80,7 @@ def test_a_chunker_that_is_named_cuts_them_all_the_same(workspace: Workspace, tm
         ("7\t \tTitle", "the text is empty"),
     ],
 )
-def test_a_bad_row_of_dprs_is_told(tmp_path: Path, row: str, reason: str) -> None:
+def test_a_bad_row_of_dprs_is_reported(tmp_path: Path, row: str, reason: str) -> None:
     (tmp_path / "psgs_w100.tsv").write_bytes(dpr(2) + f"{row}\n9\tGood.\tTitle\n".encode())
     rows = list(read_documents(tmp_path / "psgs_w100.tsv"))
     (bad,) = [r for r in rows if isinstance(r, BadRow)]
@@ -159,7 +159,7 @@ def test_a_file_of_several_gzip_members_is_read_to_its_end(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("suffix", COMPRESS)
-def test_a_file_that_breaks_off_is_told_after_what_could_be_read(tmp_path: Path, suffix: str) -> None:
+def test_a_truncated_file_is_reported_after_what_could_be_read(tmp_path: Path, suffix: str) -> None:
     lines = "".join(
         json.dumps({"id": n, "text": f"{n} {blake2b(b'%d' % n).hexdigest()}"}) + "\n" for n in range(40_000)
     )
@@ -172,7 +172,7 @@ def test_a_file_that_breaks_off_is_told_after_what_could_be_read(tmp_path: Path,
     assert all(isinstance(r, Document) for r in rows)
 
 
-def test_what_is_no_archive_is_told(tmp_path: Path) -> None:
+def test_an_invalid_archive_is_reported(tmp_path: Path) -> None:
     (tmp_path / "a.tar.gz").write_bytes(gzip.compress(b"no archive at all"))
     (tmp_path / "b.jsonl.gz").write_bytes(b"not compressed")
     rows = list(read_documents(tmp_path))

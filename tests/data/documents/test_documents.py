@@ -67,7 +67,7 @@ def test_a_table_of_headers_alone_holds_no_row(tmp_path: Path) -> None:
     assert rows_of(tmp_path, "docs.csv", "id,text\n") == []
 
 
-def test_a_line_of_50_mb_is_told_in_bounded_memory(tmp_path: Path) -> None:
+def test_a_line_of_50_mb_is_reported_in_bounded_memory(tmp_path: Path) -> None:
     path = tmp_path / "docs.jsonl"
     with path.open("wb") as file:
         file.write(b'{"id": "d1", "text": "')
@@ -83,7 +83,7 @@ def test_a_line_of_50_mb_is_told_in_bounded_memory(tmp_path: Path) -> None:
     assert peak < 45_000_000  # held whole, the line would take its 50 MB once or twice
 
 
-def test_a_wrong_encoding_is_told(tmp_path: Path) -> None:
+def test_a_wrong_encoding_is_reported(tmp_path: Path) -> None:
     (row,) = bad(rows_of(tmp_path, "docs.csv", "id,text\n1,plain\n2,café\n3,plain\n".encode("latin-1")))
     assert (row.line, row.reason) == (3, "not UTF-8 (byte 5 of the line); convert the file, for example with iconv")
 
@@ -101,7 +101,7 @@ def test_quoted_cells_may_hold_newlines_commas_and_quotes(tmp_path: Path) -> Non
     assert [(d.source_id, d.text) for d in rows] == [("1", 'one,\ntwo "three"'), ("2", "four")]
 
 
-def test_extra_and_missing_cells_are_told(tmp_path: Path) -> None:
+def test_extra_and_missing_cells_are_reported(tmp_path: Path) -> None:
     rows = rows_of(tmp_path, "docs.csv", "id,title,text\n1,A,one,two\n2,B\n3,C,three\n")
     assert [(b.line, b.reason.partition(", got ")[0]) for b in bad(rows)] == [
         (2, "4 cells, but the header has 3 columns"),

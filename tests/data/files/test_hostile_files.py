@@ -67,7 +67,7 @@ def test_a_packed_line_without_end_costs_no_memory(tmp_path: Path, monkeypatch: 
         list(read_rows(tmp_path / "a.jsonl.gz"))
 
 
-def test_damaged_packing_is_told(tmp_path: Path) -> None:
+def test_damaged_packing_is_reported(tmp_path: Path) -> None:
     packed = bytearray(gzip.compress(b'{"text": "x"}\n' * 1000))
     packed[30:60] = b"\xff" * 30
     with pytest.raises(BadInputError, match=r"cannot be read"):
@@ -87,7 +87,7 @@ def test_a_number_of_thousands_of_digits_is_a_bad_row(tmp_path: Path) -> None:
             read_whole(whole)
 
 
-def test_deep_nesting_is_told(tmp_path: Path) -> None:
+def test_deep_nesting_is_reported(tmp_path: Path) -> None:
     assert reasons(written(tmp_path, "a.jsonl", DEEP)) == ["not valid JSON (nested too deeply)"]
     whole = written(tmp_path, "a.json", DEEP)
     for read in (read_json, read_dataset, lambda p: list(read_documents(p))):
@@ -97,7 +97,7 @@ def test_deep_nesting_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.txt"])
-def test_another_encoding_is_told_and_nothing_is_read_wrongly(tmp_path: Path, name: str, encoding: str) -> None:
+def test_another_encoding_is_reported_and_nothing_is_read_wrongly(tmp_path: Path, name: str, encoding: str) -> None:
     text = {"a.jsonl": '{"text": "Ä text."}\n', "a.csv": "id,text\n1,Ä text.\n", "a.txt": "Ä text."}[name]
     found = list(read_documents(written(tmp_path, name, text.encode(encoding))))
     assert found
@@ -133,7 +133,7 @@ def test_numbers_that_are_none_are_texts_of_an_id(tmp_path: Path) -> None:
     assert [(d.source_id, d.title) for d in found] == [("nan", "inf"), ("-inf", "")]
 
 
-def test_ids_alike_to_the_eye_stay_two_and_equal_ones_are_told(tmp_path: Path, workspace: Workspace) -> None:
+def test_ids_that_look_alike_stay_two_and_equal_ones_are_reported(tmp_path: Path, workspace: Workspace) -> None:
     composed, decomposed = "caf\u00e9", "cafe\u0301"
     rows = [{"id": name, "text": f"Text {n}."} for n, name in enumerate((composed, decomposed, composed))]
     path = written(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows)).encode())
@@ -188,7 +188,7 @@ def test_a_page_of_endless_nesting_is_a_bad_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1\xff\xff\xff\x7fPAR1", b"\0" * 1000])
-def test_a_parquet_file_that_is_none_is_told(tmp_path: Path, content: bytes) -> None:
+def test_a_parquet_file_that_is_none_is_reported(tmp_path: Path, content: bytes) -> None:
     path = written(tmp_path, "a.parquet", content)
     for read in (lambda p: list(read_documents(p)), lambda p: list(read_rows(p))):
         with pytest.raises(BadInputError, match="Not a valid Parquet file"):

@@ -45,7 +45,7 @@ def test_prose_is_asked_about_once_more_and_more_strictly(serve: Serving, cache:
     ("wrote", "said"),
     [("", "one answer is empty"), (None, "one answer is empty"), ('{"answer": "ye', 'begins \'{"answer": "ye\'')],
 )
-def test_an_answer_that_cannot_be_read_is_told_with_how_many_there_are(
+def test_answers_that_cannot_be_read_are_counted_in_the_error(
     serve: Serving, cache: CompletionCache, wrote: str | None, said: str
 ) -> None:
     serve(lambda body: completion("Yes" if "good" in last_words(body) else wrote))
@@ -67,7 +67,7 @@ def test_log_probabilities_say_more_than_the_text(serve: Serving, cache: Complet
     assert choose(ApiModel("small"), cache, ASKING, saying("a")) == [pytest.approx(0.6)]
 
 
-def test_a_model_that_tells_no_first_tokens(cache: CompletionCache) -> None:
+def test_a_model_without_probabilities_of_first_tokens(cache: CompletionCache) -> None:
     model = ScriptedModel(lambda text: "Yes, it does." if "pro" in text else "**No**")
     assert choose(model, cache, ASKING, saying("pro", "con")) == [1.0, 0.0]
     assert choose(model, cache, ASKING, []) == []
@@ -80,7 +80,7 @@ def test_a_server_that_asks_to_wait_is_asked_again_after_that(serve: Serving, ca
     assert len(server.requests) == 3
 
 
-def test_a_server_that_fails_midway_keeps_what_it_said(serve: Serving, cache: CompletionCache) -> None:
+def test_answers_before_a_server_failed_are_kept(serve: Serving, cache: CompletionCache) -> None:
     answered = threading.Event()
 
     def answer(body: dict[str, Any]) -> Reply:

@@ -52,7 +52,7 @@ def test_what_a_piece_of_work_took_is_counted_kept_texts_too(cache: CompletionCa
     assert (inner.texts, inner.prompt_tokens) == (1, 10)
 
 
-def test_whatever_changes_the_answer_is_asked_anew(cache: CompletionCache) -> None:
+def test_whatever_changes_the_answer_is_asked_again(cache: CompletionCache) -> None:
     texts = saying("a")
     reworded = PromptTemplate("echo", (Message("user", "Say: [Text]"),), fenced=False)
     system = PromptTemplate("echo", (Message("system", "x"), *ECHO.messages), fenced=False)
@@ -95,7 +95,7 @@ def test_what_was_spent(cache: CompletionCache) -> None:
     assert cache.spent("api(unknown)") == Spent(0, 0, 0, 0.0, 0)
 
 
-def test_a_row_tells_what_made_it(cache: CompletionCache) -> None:
+def test_a_row_records_what_made_it(cache: CompletionCache) -> None:
     cache.complete(ScriptedModel(str.upper, version="v1"), ECHO, saying("Warum? ü"), max_tokens=5)
     with closing(sqlite3.connect(cache.path)) as raw:
         raw.row_factory = sqlite3.Row
@@ -144,7 +144,7 @@ def test_texts_that_no_store_takes_are_cleaned(cache: CompletionCache) -> None:
     assert done.text == "broken ? and   text"
 
 
-def test_a_damaged_file_is_told(cache: CompletionCache) -> None:
+def test_a_damaged_file_is_reported(cache: CompletionCache) -> None:
     cache.path.parent.mkdir()
     cache.path.write_bytes(b"this is no database, and long enough to be read as one" * 20)
     with pytest.raises(UnavailableError, match=r"cannot be read or written: file is not a database"):
@@ -170,7 +170,7 @@ def test_two_processes_at_once_agree_on_every_text(workspace: Workspace) -> None
 
 
 @pytest.mark.parametrize("until", [1, 7, 19])
-def test_a_killed_process_loses_nothing_it_told_of(workspace: Workspace, until: int) -> None:
+def test_a_killed_process_loses_nothing_it_reported(workspace: Workspace, until: int) -> None:
     victim, victim_tells = started(fork_server(), write, workspace.folder, "victim", list(range(40)), 0.002)
     survivor, survivor_tells = started(fork_server(), write, workspace.folder, "survivor", list(range(100, 140)), 0.0)
     before = told(victim_tells, until=until)

@@ -34,7 +34,7 @@ def test_white_space_before_the_first_word_is_passed_over(serve: Serving) -> Non
 
 
 @pytest.mark.parametrize(("most", "tries"), [(5, [20, 5, 5, 5]), (0, [20, 5, 0, 0, 0])])
-def test_a_server_that_tells_fewer_alternatives_or_none_is_remembered(
+def test_a_server_that_gives_fewer_alternatives_or_none_is_remembered(
     serve: Serving, most: int, tries: list[int]
 ) -> None:
     def answer(body: dict[str, Any]) -> Reply:
@@ -48,7 +48,7 @@ def test_a_server_that_tells_fewer_alternatives_or_none_is_remembered(
     assert [c.alternatives is not None for c in done] == [most > 0] * 3
 
 
-def test_a_request_that_is_wrong_in_itself_is_told_and_log_probabilities_are_not_given_up(serve: Serving) -> None:
+def test_an_invalid_request_is_reported_and_log_probabilities_are_not_given_up(serve: Serving) -> None:
     server = serve(lambda _: refusal(400, "too long"))
     model = ApiModel("small", retries=0)
     with pytest.raises(BadInputError, match="too long"):

@@ -32,7 +32,7 @@ def told(**options: Any) -> str:
         b'{"error": {"message": "no credit"}}',
     ],
 )  # fmt: skip
-def test_an_answer_of_a_wrong_form_is_told(serve: Serving, body: bytes) -> None:
+def test_an_answer_of_a_wrong_form_is_reported(serve: Serving, body: bytes) -> None:
     serve(lambda _: Reply(200, body))
     assert "not a chat completion" in told()
 
@@ -72,7 +72,7 @@ def test_a_key_that_is_sent_back_is_not_shown(serve: Serving) -> None:
         told()
 
 
-def test_embeddings_of_a_wrong_form_are_told(serve: Serving) -> None:
+def test_embeddings_of_a_wrong_form_are_reported(serve: Serving) -> None:
     serve(lambda _: completion("no vectors here"))
     with pytest.raises(BerdseyeError) as raised:
         EndpointEncoder("small").encode_queries(["a"])

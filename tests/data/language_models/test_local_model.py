@@ -95,12 +95,12 @@ def test_the_likeliest_first_tokens_are_those_of_the_model(folder: Path) -> None
     assert model.complete(prompts[:1], max_tokens=2)[0].alternatives is None
 
 
-def test_a_prompt_that_is_too_long_is_told_before_anything_is_written(folder: Path) -> None:
+def test_a_prompt_that_is_too_long_is_reported_before_anything_is_written(folder: Path) -> None:
     with pytest.raises(BadInputError, match="A prompt of 55 tokens with 12 new ones exceeds the 64"):
         LocalModel(str(folder)).complete(asking("a", "a " * 50), max_tokens=12)
 
 
-def test_retrained_weights_are_another_version_and_are_loaded_anew(tmp_path: Path) -> None:
+def test_retrained_weights_are_another_version_and_are_loaded_again(tmp_path: Path) -> None:
     def made(seed: int) -> tuple[str, str]:
         model = LocalModel(str(save_small_model(tmp_path / "model", seed=seed)))
         return model.version, model.complete(asking("zoo"), max_tokens=12)[0].text

@@ -61,7 +61,7 @@ def test_settings_of_the_wrong_kind(workspace: Workspace) -> None:
         ("api(a) >> api(b)", BadInputError, "more than one language model"),
     ],
 )
-def test_wrong_names_are_told(workspace: Workspace, name: str, kind: type[Exception], said: str) -> None:
+def test_wrong_names_are_reported(workspace: Workspace, name: str, kind: type[Exception], said: str) -> None:
     with pytest.raises(kind) as error:
         open_language_model(name, workspace)
     assert said in str(error.value)

@@ -12,7 +12,7 @@ from berdseye.data.language_models.protocol import Message
 ASKING = PromptTemplate("asking", (Message("system", "Be kind."), Message("user", "Read\n[Passage]\nand [Question]")))
 
 
-def test_values_stand_between_tags_of_their_slots() -> None:
+def test_values_are_between_tags_of_their_slots() -> None:
     filled = ASKING.fill({"Question": " Why? ", "Passage": "Words."})
     assert filled[0] == Message("system", "Be kind.")
     assert filled[1].content == "Read\n<passage>\nWords.\n</passage>\nand <question>\nWhy?\n</question>"

@@ -62,7 +62,7 @@ def test_spellings_are_added_up() -> None:
     assert probability(told, YES_OR_NO) == pytest.approx(0.6 / 0.8)
 
 
-def test_a_word_that_is_not_told_counts_as_much_as_it_can() -> None:
+def test_a_token_without_a_probability_counts_as_much_as_it_can() -> None:
     assert probability(first_tokens(Yes=0.9, Maybe=0.06, Well=0.04), YES_OR_NO) == pytest.approx(1.0)
     assert probability(first_tokens(No=0.5, Maybe=0.2), YES_OR_NO) == pytest.approx(0.2 / 0.7)
     assert probability(first_tokens(Yes=0.8), YES_OR_NO) == pytest.approx(0.8)

@@ -22,5 +22,5 @@ NO_LIMIT = int(1e30)
         (LlavaConfig(text_config=GPT2Config(n_positions=96)), NO_LIMIT, 96),
     ],
 )
-def test_the_smaller_of_what_is_said(config: object, of_tokenizer: int, window: int | None) -> None:
+def test_the_smaller_window_counts(config: object, of_tokenizer: int, window: int | None) -> None:
     assert context_window(config, SimpleNamespace(model_max_length=of_tokenizer)) == window

@@ -55,7 +55,7 @@ def test_a_path_without_a_model(models: Path, name: str) -> None:
         find_model(name)
 
 
-def test_versions_tell_files_apart_and_not_where_they_lie(tmp_path: Path) -> None:
+def test_versions_depend_on_the_files_and_not_on_their_folder(tmp_path: Path) -> None:
     one, same, other = made(tmp_path / "1"), made(tmp_path / "2"), made(tmp_path / "3", b"Weights")
     (same / "README.md").write_text("Words about the model.")
     assert model_version(one) == model_version(same) != model_version(other)
@@ -65,7 +65,7 @@ def test_versions_tell_files_apart_and_not_where_they_lie(tmp_path: Path) -> Non
     assert model_version(one / "config.json") == model_version(other / "config.json")
 
 
-def test_a_hub_that_is_out_of_reach_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_that_is_out_of_reach_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(UnavailableError, match="Model 'berdseye-tests/none' cannot be loaded"):
         model_version("berdseye-tests/none")

@@ -74,7 +74,7 @@ def test_a_wrong_name_is_answered_with_the_nearest(workspace: Workspace) -> None
     assert name in str(error.value)
 
 
-def test_a_damaged_run_is_told(workspace: Workspace) -> None:
+def test_a_damaged_run_is_reported(workspace: Workspace) -> None:
     name = save(workspace).name
     manifest = workspace.runs_folder / f"{name}.json"
     whole = manifest.read_text()
@@ -104,7 +104,7 @@ def test_the_pairs_of_a_run(workspace: Workspace, tmp_path: Path) -> None:
     assert np.isnan(third).all()
 
 
-def test_a_run_that_no_longer_fits_is_told(workspace: Workspace, tmp_path: Path) -> None:
+def test_a_run_that_no_longer_fits_is_reported(workspace: Workspace, tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_text('{"text": "p"}\n')
     add_corpus(workspace, "c", tmp_path / "c.jsonl")
     run = load_run(workspace, save(workspace).name)

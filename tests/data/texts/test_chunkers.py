@@ -86,7 +86,7 @@ def test_a_name_is_canonical(name: str) -> None:
     "name",
     ["words(0)", "words(-3)", "words(1.5)", "words(a)", "words(1,2)", "whole(3)", "words(100) >> whole", "words(n=3)"],
 )
-def test_what_is_no_chunker_is_told(name: str) -> None:
+def test_an_unknown_chunker_is_named(name: str) -> None:
     with pytest.raises(BadInputError, match="is not a chunker"):
         parse_chunker(name)
 
@@ -117,7 +117,7 @@ def test_pages_are_cut_by_it_when_they_are_asked_for(workspace: Workspace) -> No
     assert len(cut_page(page)) == 3
 
 
-def test_a_page_of_too_many_passages_is_told(workspace: Workspace) -> None:
+def test_a_page_of_too_many_passages_is_reported(workspace: Workspace) -> None:
     path = workspace.folder / "c.txt"
     path.write_text("word " * 10_001)
     with pytest.raises(BadInputError, match="a page of more than 10,000 passages"):

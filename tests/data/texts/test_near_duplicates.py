@@ -77,7 +77,7 @@ def test_groups_are_disjoint_and_of_two_at_least(texts: list[str], threshold: fl
 
 
 @pytest.mark.parametrize("threshold", [0.0, -1.0, 1.5])
-def test_a_threshold_that_is_none_is_told(threshold: float) -> None:
+def test_an_invalid_threshold_is_reported(threshold: float) -> None:
     with pytest.raises(BadInputError, match="above 0 and at most 1"):
         NearDuplicates(threshold)
 

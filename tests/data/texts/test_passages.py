@@ -25,7 +25,7 @@ def test_passages_keep_to_the_limit_and_are_never_empty(text: str, words: int) -
     assert all(1 <= length <= words + 10 for length in lengths)
 
 
-def test_a_heading_stands_with_what_it_heads() -> None:
+def test_a_heading_stays_with_what_it_heads() -> None:
     first, second = "one " * 60 + "end.", "two " * 60 + "end."
     passages = list(cut(f"{first}\nWhat the critics say\n{second}"))
     assert passages == [first, f"What the critics say {second}"]

@@ -41,7 +41,7 @@ def test_sentences_end_where_readers_end_them(text: str) -> None:
     assert split_sentences(text.replace("|", "")) == [part.strip() for part in text.split("|")]
 
 
-def test_a_sentence_stands_where_its_span_says() -> None:
+def test_a_sentence_is_at_its_span() -> None:
     text = "  One 𝒳 is. Two!\n\nThree?  "
     assert [text[start:end] for start, end in sentence_spans(text)] == ["One 𝒳 is.", "Two!", "Three?"]
 

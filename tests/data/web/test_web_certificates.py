@@ -35,7 +35,7 @@ def certificate(folder: Path, host: str) -> Path:
     return file
 
 
-def test_the_name_is_told_and_checked(
+def test_the_host_name_is_sent_and_checked(
     public: Site, names: dict[str, list[list[str]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = certificate(tmp_path, "shop.example")

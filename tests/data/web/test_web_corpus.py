@@ -62,7 +62,7 @@ def test_expanded_queries_share_the_question_s_pages(web: Site, workspace: Works
     assert web.asked("/0") == 1
 
 
-def test_what_cannot_be_is_told(web: Site, workspace: Workspace) -> None:
+def test_a_taken_name_and_an_unreachable_search_are_reported(web: Site, workspace: Workspace) -> None:
     del web
     with pytest.raises(BadInputError, match="already"):
         add_web_corpus(workspace, "web", quick(address="http://127.0.0.1:1"))

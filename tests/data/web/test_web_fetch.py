@@ -168,12 +168,12 @@ def test_only_text_is_read(site: Site, content_type: str, body: bytes, reason: s
     assert one(site.url(), quick()).reason == reason
 
 
-def test_the_encoding_that_is_told_wrong_is_found(site: Site) -> None:
+def test_a_wrongly_declared_encoding_is_found(site: Site) -> None:
     site.replies["/"] = status(200, page("Über Köln – “gut”").encode("cp1252"), Content_Type="text/html; charset=utf-8")
     assert "Über Köln – “gut”" in str(one(site.url(), quick()).html)
 
 
-def test_what_servers_do_wrong_is_told(site: Site) -> None:
+def test_what_servers_do_wrong_is_reported(site: Site) -> None:
     def garbage(handler: BaseHTTPRequestHandler) -> None:
         handler.wfile.write(b"\x00\x01 this is not HTTP\r\n\r\n")
         handler.close_connection = True
@@ -193,7 +193,7 @@ def test_what_servers_do_wrong_is_told(site: Site) -> None:
     assert len(found) == 7
 
 
-def test_the_question_ends_in_time_and_tells_what_is_missing(site: Site) -> None:
+def test_the_question_ends_in_time_and_reports_what_is_missing(site: Site) -> None:
     site.replies |= {"/": html(ARTICLE), "/slow": site.endless(b"<p>", pause=0.05)}
     start = time.monotonic()
     found = {

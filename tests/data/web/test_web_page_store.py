@@ -99,7 +99,7 @@ def test_a_writer_killed_at_any_moment_leaves_whole_pages(
     assert list(tmp_path.glob(".*.tmp")) == []
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BerdseyeError, match="cannot be written"):
         PageStore(tmp_path / "file" / "pages").add(made(1))

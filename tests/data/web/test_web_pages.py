@@ -173,7 +173,7 @@ def test_an_empty_question_is_refused(tmp_path: Path) -> None:
             WebPages(tmp_path, quick()).pages_for(empty)
 
 
-def test_an_answer_that_is_damaged_is_told(site: Site, search: Site, tmp_path: Path) -> None:
+def test_an_answer_that_is_damaged_is_reported(site: Site, search: Site, tmp_path: Path) -> None:
     three_pages(site, search)
     web = WebPages(tmp_path, settings(search))
     web.pages_for(QUESTION)

@@ -72,7 +72,7 @@ def test_serper_gets_the_key_in_a_header_alone(
     assert SECRET not in f"{path}{provider!r}{serper!r}{serper.write()}{caplog.text}{told.value!r}"
 
 
-def test_serper_without_a_key_is_told_how_to_get_one(serper: WebSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_serper_without_a_key_names_the_variable_to_set(serper: WebSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     for bad in ("", "  ", "kéy", "a\nb"):
         monkeypatch.setenv(KEY, bad)
         with pytest.raises(BadInputError, match=KEY):

@@ -52,7 +52,7 @@ def test_strange_pages_end(reader: PageReader, html: str) -> None:
     assert reader.read(page(ARTICLE), 20.0).title == "Streets"
 
 
-def test_a_process_that_was_killed_is_started_anew(reader: PageReader) -> None:
+def test_a_process_that_was_killed_is_started_again(reader: PageReader) -> None:
     reader.read("", 20.0)
     assert reader._process is not None
     os.kill(reader._process.pid, signal.SIGKILL)
@@ -76,7 +76,7 @@ def test_a_folder_called_data_is_not_what_it_reads_with(tmp_path: Path, monkeypa
         assert reader.read(page(ARTICLE), 20.0).title == "Streets"
 
 
-def test_a_process_that_does_not_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_does_not_start_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "_COMMAND", [sys.executable, "-c", "raise SystemExit(1)"])
     with PageReader() as reader, pytest.raises(UnavailableError, match="does not start"):
         reader.read(page(ARTICLE), 20.0)

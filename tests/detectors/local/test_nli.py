@@ -41,7 +41,7 @@ def test_probability_is_the_library_s_entailment(models: Path) -> None:
     assert (detector.threshold, detector.measured) == (0.5, "")
 
 
-def test_titles_stand_where_they_are_asked_for(models: Path) -> None:
+def test_titles_are_included_where_they_are_asked_for(models: Path) -> None:
     folder = made_models.classifier(models / "mine", LABELS)
     versions = set()
     for title, text in (("none", PAIRS[1].passage), ("before", f"the trams {PAIRS[1].passage}"),

@@ -46,7 +46,7 @@ def test_unsure_and_skipped_go_as_the_rule_says_and_are_counted(small: Workspace
     assert rows(found["does not support", "unsure"].labels) == against
 
 
-def test_labels_tell_of_their_pairs(small: Workspace, said: Judgments) -> None:
+def test_labels_carry_the_fields_of_their_pairs(small: Workspace, said: Judgments) -> None:
     labels = agreement_labels(small, said, None).set_index(["item", "annotator"])
     row = labels.loc[(key(0, 1, 1), "Bo")]
     assert (row["dataset"], row["corpus"], row["stance"], row["question_id"]) == ("made", "web", "opposing", "zoos")

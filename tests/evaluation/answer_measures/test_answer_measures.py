@@ -71,7 +71,7 @@ def test_several_names() -> None:
         ("PD(gpt2,wrap=restat)", "Did you mean restate"),
     ],
 )
-def test_bad_names_are_told(name: str, said: str) -> None:
+def test_bad_names_are_reported(name: str, said: str) -> None:
     with pytest.raises((BadInputError, UnknownNameError), match=said):
         parse_answer_measures(name)
 
@@ -149,7 +149,7 @@ def test_ratings(workspace: Workspace) -> None:
     assert weighted.values(workspace, items[:1]).values[0] == pytest.approx(3.5)
 
 
-def test_g_eval_draws_replies_where_no_probabilities_are_told(workspace: Workspace) -> None:
+def test_g_eval_samples_replies_where_the_model_gives_no_probabilities(workspace: Workspace) -> None:
     drawn = iter(["5", "1", "5", "5", "5", "1", "5", "5", "5", "5", "no"])
     found = RatingScorer(ScriptedModel(lambda _: next(drawn)), G_EVAL, 1, 5, weighted=True).values(
         workspace, [item("x")]
@@ -243,7 +243,7 @@ def test_scores_of_a_set_say_what_is_missing(workspace: Workspace) -> None:
         score_answers(workspace, held, QUESTIONS[1:2], measure)
 
 
-def test_a_model_that_is_not_there_is_told(workspace: Workspace) -> None:
+def test_a_model_that_is_not_there_is_reported(workspace: Workspace) -> None:
     held = AnswerSet("mine", "made", "m", {}, [Answer("0", "a")])
     (measure,) = parse_answer_measures("PD(./no/such/model)")
     with pytest.raises(UnavailableError, match=r"no model at './no/such/model'"):

@@ -83,7 +83,7 @@ def test_pairs_ordered_as_people_do() -> None:
         ({"id": 0, "a": "y", "b": "x", "winner": "tie", "annotator": "p"}, "already judges this pair in line 1"),
     ],
 )
-def test_bad_preferences_are_told_with_their_line(tmp_path: Path, row: Any, said: str) -> None:
+def test_bad_preferences_are_reported_with_their_line(tmp_path: Path, row: Any, said: str) -> None:
     good = {"id": 0, "a": "x", "b": "y", "winner": "A", "annotator": "p"}
     assert read_preferences(written(tmp_path / "good.jsonl", [good])) == [Preference("0", "x", "y", "a", "p")]
     with pytest.raises(BadInputError, match=f"bad.jsonl:2: .*{said}"):
@@ -113,7 +113,7 @@ def test_people_on_dispute(tmp_path: Path) -> None:
         dispute_agreement({("9", "s"): 1.0}, people)
 
 
-def test_bad_labels_are_told_with_their_line(tmp_path: Path) -> None:
+def test_bad_labels_are_reported_with_their_line(tmp_path: Path) -> None:
     for row, said in (
         (label(1, 2, "p"), "must be 0 or 1"),
         (label(1, 0, "p"), "twice"),

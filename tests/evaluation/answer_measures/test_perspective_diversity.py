@@ -135,7 +135,7 @@ def test_what_is_shared() -> None:
     assert shared_beginning([[1, 2], [3, 2]], [1, 1]) == 1  # see test_sharing_changes_nothing for equal beginnings
 
 
-def test_a_long_answer_loses_its_end_and_that_is_said(chat: LocalModel, workspace: Workspace) -> None:
+def test_a_long_answer_loses_its_end_and_that_is_reported(chat: LocalModel, workspace: Workspace) -> None:
     long = "a b c d e f g h " * 20  # 160 tokens for a window of 64
     items = [item(long, partial_answers()), item("a", partial_answers())]
     reading = Reader(chat).paper(long, items[0].question.perspectives, "[Answer] x")

@@ -51,7 +51,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
         yield running
 
 
-def test_a_set_tells_all_that_made_it(workspace: Workspace, server: ChatServer) -> None:
+def test_a_set_records_everything_that_made_it(workspace: Workspace, server: ChatServer) -> None:
     corpus = documents(workspace)
     asked(workspace)
     plan = AnsweringPlan("react", STYLES["detailed"], Sampling(64, 0.5, 7), "web", "bm25", 1, 500, 2)
@@ -115,7 +115,7 @@ def test_a_price_is_counted(workspace: Workspace, server: ChatServer) -> None:
         (lambda: AnsweringPlan("react", corpus="web", retrievals=0), "retrievals must be at least 1"),
     ],
 )
-def test_what_cannot_be_done_is_said_before_anything_is_asked(
+def test_what_cannot_be_done_is_reported_before_anything_is_asked(
     workspace: Workspace, server: ChatServer, plan: Callable[[], AnsweringPlan], said: str
 ) -> None:
     documents(workspace)

@@ -78,7 +78,7 @@ def test_a_paper_s_prompt_comes_from_its_file(
 
 
 @pytest.mark.parametrize("text", ["", " \n", "Only [Passages]"])
-def test_a_prompt_that_cannot_be_used_is_said(tmp_path: Path, text: str) -> None:
+def test_a_prompt_that_cannot_be_used_is_reported(tmp_path: Path, text: str) -> None:
     path = tmp_path / "prompt.txt"
     path.write_text(text)
     with pytest.raises(BadInputError, match=r"prompt\.txt"):

@@ -46,7 +46,7 @@ def test_a_hit_grows_by_its_neighbours_while_they_fit(workspace: Workspace) -> N
     assert find(held, "apes", characters=2000)[0].text == ZOOS, "another document is no neighbour"
 
 
-def test_no_text_stands_in_two_chunks(workspace: Workspace) -> None:
+def test_no_text_is_in_two_chunks(workspace: Workspace) -> None:
     held = corpus(workspace, {"zoo": ZOOS})
     first, second = find(held, "apes owls", 5, characters=41)
     # Owls rank first, being the shorter text, and take the frogs; the apes stay alone, since the zebras would make 43.
@@ -62,7 +62,7 @@ def test_what_was_read_before_is_not_found_again(workspace: Workspace) -> None:
     assert {first.source_id, second.source_id} == {"zoo", "bar"}
 
 
-def test_pages_are_cut_anew(workspace: Workspace) -> None:
+def test_pages_are_split_again(workspace: Workspace) -> None:
     held = corpus(workspace, {"zoo": ZOOS, "car": "Cars are loud things."}, kind="pages")
     (chunk,) = find(held, "owls", characters=63)
     # From the beginning of the page: 20 + 1 + 21 + 1 + 21 = 64 is too long, so that two sentences are the first chunk.

@@ -172,7 +172,7 @@ def perspective_added(files: Files) -> None:
         (perspective_added, f"questions/{DATASET}.jsonl", f"MRecall@2 of {PIPELINE} on {DATASET}"),
     ],
 )
-def test_tampering_is_told(
+def test_tampering_is_reported(
     files: Files, tmp_path: Path, tamper: Callable[[Files], None], name: str, number: str
 ) -> None:
     before = dict(files)
@@ -186,7 +186,7 @@ def test_tampering_is_told(
     assert forged.mismatches
 
 
-def test_a_changed_version_is_told(files: Files, tmp_path: Path) -> None:
+def test_a_changed_version_is_reported(files: Files, tmp_path: Path) -> None:
     manifest = json.loads(files[MANIFEST])
     manifest["detector"]["version"] = "other"
     found = verify(put(tmp_path, files | {MANIFEST: json.dumps(manifest).encode()}))
@@ -276,7 +276,7 @@ def test_a_sample_cannot_correct_a_pool(small: Workspace, judgments: Judgments, 
         made(small, judgments, runs, "corrected(random)", "Recall@5")
 
 
-def test_studies_that_follow_from_the_runs_are_computed_anew(
+def test_studies_that_follow_from_the_runs_are_computed_again(
     small: Workspace, judgments: Judgments, runs: list[Run], tmp_path: Path
 ) -> None:
     del runs

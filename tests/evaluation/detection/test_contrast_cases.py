@@ -52,7 +52,7 @@ def test_twins_share_a_passage_and_of_their_statements_one_is_supported() -> Non
         assert twin.supports != case.supports
 
 
-def test_the_order_of_twins_does_not_tell_the_label() -> None:
+def test_the_order_of_twins_does_not_reveal_the_label() -> None:
     first = [case.supports for case in CASES if case.id < case.twin]
     assert 0.35 < sum(first) / len(first) < 0.65
 

@@ -56,7 +56,7 @@ def report(path: Path) -> DetectionReport:
     return detection_report([RIGHT, NEVER], [path])
 
 
-def test_ours_stand_above_the_published_rows_in_berds_layout(report: DetectionReport) -> None:
+def test_measured_rows_are_above_the_published_ones_in_berds_layout(report: DetectionReport) -> None:
     table = report.detection
     assert list(table.columns[2:10]) == [
         "pct_positive",
@@ -91,7 +91,7 @@ def test_slices_are_by_data_set_corpus_and_length(report: DetectionReport) -> No
     assert [v for s, v in table.index if s == "length"] == ["up to 18 words", "up to 28 words", "over 28 words"]
 
 
-def test_domains_are_corpora_and_stand_above_the_published_ones(report: DetectionReport) -> None:
+def test_domains_are_corpora_and_are_above_the_published_ones(report: DetectionReport) -> None:
     ours = report.domains[report.domains["source"] == OURS].set_index(["domain", "detector"])
     assert ours.loc[("google", "right"), ["accuracy", "f1", "pct_positive"]].tolist() == [100.0, 100.0, 100.0]
     assert ours.loc[("sphere", "right"), "pct_positive"] == 0.0

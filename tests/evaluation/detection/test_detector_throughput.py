@@ -35,7 +35,7 @@ def test_a_slow_detector_stops_in_time() -> None:
     assert found.pairs == 16
 
 
-def test_an_error_in_the_other_process_is_told_here() -> None:
+def test_an_error_in_the_other_process_is_raised_here() -> None:
     with pytest.raises(UnknownNameError, match=r"embeded.*Did you mean embedded"):
         measure_throughput("embeded", most=4)
 

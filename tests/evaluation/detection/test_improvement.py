@@ -87,7 +87,7 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says() -> None:
     assert missed <= 7
 
 
-def test_too_few_questions_tell_nothing_however_large_the_difference() -> None:
+def test_too_few_questions_decide_nothing_however_large_the_difference() -> None:
     held = rows(4)
     found = compare_detectors(guessing("bad", held, 0.0, 1), guessing("good", held, 1.0, 2), held)
     assert found.verdict == "no clear difference"
@@ -104,7 +104,7 @@ def test_questions_that_the_present_one_learned_from_are_left_out() -> None:
     assert found.differences == same.differences
 
 
-def test_without_held_out_pairs_nothing_is_said() -> None:
+def test_without_held_out_pairs_there_is_no_verdict() -> None:
     found = compare_detectors(Table("a", {}), Table("b", {}), [])
     assert (found.pairs, found.verdict, math.isnan(found.p)) == (0, "no clear difference", True)
     assert "cannot be compared" in str(found)

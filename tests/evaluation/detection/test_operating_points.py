@@ -33,7 +33,7 @@ def test_figures_are_those_of_scikit_learn(threshold: float) -> None:
         assert found[name].n == 100
 
 
-def test_what_is_undefined_is_told_as_such() -> None:
+def test_precision_without_predictions_is_undefined() -> None:
     nothing_said = figures(cells_by_group(np.array([True, False]), np.array([False, False]), np.array([0, 1])))
     assert np.isnan(nothing_said["precision"].value)
     assert nothing_said["recall"].value == 0

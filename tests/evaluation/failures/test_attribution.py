@@ -138,7 +138,7 @@ def test_runs_that_fit_no_more_are_named_and_left_out(small: Workspace, run: Run
 
 
 @pytest.mark.parametrize("copies", [1, 30])
-def test_corpora_stand_beside_each_other_in_one_map(
+def test_corpora_are_next_to_each_other_in_one_map(
     small: Workspace, run: Run, judgments: Judgments, copies: int
 ) -> None:
     """Few questions a line each, many from above: either way every perspective of every corpus has a cell of its own."""

@@ -13,7 +13,7 @@ DIGITS = "1" * 5000
 
 
 @pytest.mark.parametrize("field", [DIGITS, "1.5", "²", "--1", "1e3"])
-def test_what_is_no_rank_or_relevance_is_told_with_its_line(tmp_path: Path, field: str) -> None:
+def test_what_is_no_rank_or_relevance_is_reported_with_its_line(tmp_path: Path, field: str) -> None:
     run, qrels = tmp_path / "a.run", tmp_path / "a.qrels"
     run.write_text(f"q Q0 p {field} 1.0 tag\n")
     qrels.write_text(f"q 0 p {field}\n")
@@ -24,7 +24,7 @@ def test_what_is_no_rank_or_relevance_is_told_with_its_line(tmp_path: Path, fiel
         read_trec_qrels(qrels)
 
 
-def test_a_subtopic_of_thousands_of_digits_is_told(tmp_path: Path) -> None:
+def test_a_subtopic_of_thousands_of_digits_is_reported(tmp_path: Path) -> None:
     (tmp_path / "a.qrels").write_text(f"q {DIGITS} 7 1\n")
     rows = read_trec_qrels(tmp_path / "a.qrels")
     with pytest.raises(BadInputError, match="is not one of the question's 2 perspectives"):

@@ -73,7 +73,7 @@ def test_a_good_file(tmp_path: Path) -> None:
         ({**row(), "ctxs": [{"text": "t"}]}, "Ctx 1 needs 2 labels"),
     ],
 )
-def test_bad_lines_are_told_with_their_number(tmp_path: Path, bad: Any, said: str) -> None:
+def test_bad_lines_are_reported_with_their_number(tmp_path: Path, bad: Any, said: str) -> None:
     path = written(tmp_path, row([1, 0]), b"", bad, row([1, 0]))
     with pytest.raises(BadInputError, match=said) as told:
         read_released_run(path)

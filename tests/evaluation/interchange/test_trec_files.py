@@ -157,7 +157,7 @@ def test_what_the_workspace_does_not_hold(small: Workspace, tmp_path: Path, line
     assert told.value.line == 2
 
 
-def test_missing_questions_are_told_and_never_silently_zero(tmp_path: Path) -> None:
+def test_missing_questions_are_reported_and_never_silently_zero(tmp_path: Path) -> None:
     run, qrels = put(tmp_path, "a Q0 x 1 1 t\nelse Q0 x 1 1 t\n"), put(tmp_path, "a 1 x 1\nb 1 y 1\nb 2 y 0\n", "q")
     [mrecall] = parse_measures("MRecall@5")
     left_out = judged_by_file(read_run(run), read_labels(qrels), None, Missing.LEFT_OUT)

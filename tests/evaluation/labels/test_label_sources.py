@@ -79,7 +79,7 @@ def test_a_tie_and_an_unsure_word_are_left_to_the_detector(small: Workspace, jud
     assert labels(small, judgments, "human>random", bo.id) == [0.0, *machine[1:]]
 
 
-def test_gold_stands_where_it_is_put(small: Workspace, judgments: Judgments) -> None:
+def test_gold_counts_by_its_place_in_the_source(small: Workspace, judgments: Judgments) -> None:
     np.testing.assert_equal(labels(small, judgments, "gold"), [nan] * 4)
     put_gold(small, {(0, 0, 0): True, (0, 0, 1): False})
     judge(judgments, judgments.sign_in("Ana"), 0, 0, 0, "does not support")

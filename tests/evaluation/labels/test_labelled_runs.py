@@ -76,7 +76,7 @@ def test_keys_deeper_than_those_kept_are_made(small: Workspace, run: Run) -> Non
 
 
 @pytest.mark.parametrize("kept", [b"", b"not an array", None])
-def test_a_damaged_file_is_made_anew(small: Workspace, run: Run, kept: bytes | None) -> None:
+def test_a_damaged_file_is_rebuilt(small: Workspace, run: Run, kept: bytes | None) -> None:
     questions = load_dataset(small, DATASET)
     _, before = run_keys(small, run, questions, 3)
     [path] = (small.runs_folder / ".keys").glob("*.npy")
@@ -85,7 +85,7 @@ def test_a_damaged_file_is_made_anew(small: Workspace, run: Run, kept: bytes | N
     np.testing.assert_array_equal(after, before)
 
 
-def test_a_run_made_anew_has_its_own_keys(tmp_path: Path) -> None:
+def test_a_run_that_is_made_again_has_its_own_keys(tmp_path: Path) -> None:
     workspace, run = build(tmp_path / "one")
     _, before = run_keys(workspace, run, QUESTIONS, 3)
     (tmp_path / "two").mkdir()

@@ -69,7 +69,7 @@ def test_of_passages_to_read_fewer_are_better() -> None:
     assert by(found, "d", "group") == {"quick": "a", "slow": "b"}
 
 
-def test_printed_rows_stand_beside_the_published_test_splits_alone() -> None:
+def test_printed_rows_are_shown_only_with_the_published_test_splits() -> None:
     kialo = printed_rows("MRecall@5", {"berds-kialo-test": 774})
     assert set(kialo["dataset"]) == {"berds-kialo-test"}
     assert kialo.set_index(["corpus", "pipeline"])["value"]["wikipedia", "bm25"] == 10.85  # BERDS, table 3
@@ -95,7 +95,7 @@ def test_the_printed_average_needs_its_three_data_sets_and_the_copy_error_is_lef
     assert AVERAGE not in set(printed_rows("MRecall@10", {**three, "debate": 8})["dataset"])
 
 
-def test_printed_rows_are_told_apart_in_table_and_chart() -> None:
+def test_printed_rows_are_marked_in_table_and_chart() -> None:
     found = board([score("berds-kialo-test", "bm25", GOOD)])
     printed = printed_rows("MRecall@5", {"berds-kialo-test": 774})
     table = laid_out(found, printed)

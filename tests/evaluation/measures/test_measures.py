@@ -83,7 +83,7 @@ def test_a_question_without_perspectives_has_no_value(name: str) -> None:
     np.testing.assert_equal(parse_measures(f"{name}@3")[0].values(support), [1.0, nan, nan, nan])
 
 
-def test_no_perspective_anywhere_is_told() -> None:
+def test_no_perspective_anywhere_is_reported() -> None:
     with pytest.raises(BadInputError, match="No question has a perspective"):
         values("MRecall@5", [[], []])
     with pytest.raises(BadInputError, match="No question has a perspective"):

@@ -35,7 +35,7 @@ def test_a_missing_list_is_refused_by_name_or_dealt_with_as_asked() -> None:
     assert (dropped.queries, dropped.left_out) == (("q1",), ("q2",))
 
 
-def test_a_query_without_relevant_passages_is_left_out_and_said() -> None:
+def test_a_query_without_relevant_passages_is_left_out_and_reported() -> None:
     made = rank_matrices(RUNS, {**RELEVANT, "q3": []})
     assert (made.queries, made.left_out) == (("q1", "q2"), ("q3",))
 
@@ -48,6 +48,6 @@ def test_a_query_without_relevant_passages_is_left_out_and_said() -> None:
         (RUNS, {"q1": []}, "No query has both relevant passages"),
     ],
 )
-def test_what_cannot_be_used_is_said(runs: dict, relevant: dict, said: str) -> None:
+def test_what_cannot_be_used_is_reported(runs: dict, relevant: dict, said: str) -> None:
     with pytest.raises(BadInputError, match=said):
         rank_matrices(runs, relevant)

@@ -32,7 +32,7 @@ def test_a_run_is_ordered_by_score_then_by_id_whatever_ranks_it_states(tmp_path:
         ("\n", "empty"),
     ],
 )
-def test_what_is_no_run_is_said_with_its_file(tmp_path: Path, text: str, said: str) -> None:
+def test_what_is_no_run_is_reported_with_its_file(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(BadInputError, match=said) as caught:
         read_run_file(written(tmp_path / "bad.run", text))
     assert "bad.run" in str(caught.value)

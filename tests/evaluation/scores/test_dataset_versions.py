@@ -45,7 +45,7 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, Run, Ju
     return workspace, run, judgments, ana
 
 
-def test_the_difference_is_paired_and_told_question_by_question(
+def test_the_difference_is_paired_and_listed_by_question(
     edited: tuple[Workspace, Run, Judgments, Annotator],
 ) -> None:
     workspace, run, judgments, _ = edited

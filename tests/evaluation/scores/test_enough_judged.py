@@ -61,7 +61,7 @@ def test_studies(small: Workspace, hardly_judged: Judgments, study: str) -> None
     assert shown["value"].notna().any()
 
 
-def test_the_trust_study_gives_no_mean_and_says_so(small: Workspace, run: Run, hardly_judged: Judgments) -> None:
+def test_the_trust_study_gives_no_mean_and_reports_it(small: Workspace, run: Run, hardly_judged: Judgments) -> None:
     gatherer = Gatherer(small, hardly_judged, parse_label_source("human"))
     runs = [run, *gatherer.runs(Selection((DATASET,), (CORPUS,), ("dense(static)",)), 2)]
     asked = (small, hardly_judged, runs, gatherer.source, parse_detector("random"), parse_measure("Precision@2"))

@@ -139,9 +139,7 @@ def test_the_best_weight_is_chosen_and_kept(
     assert read_tuned(corpus.folder) == {PIPELINE: tuned}
 
 
-def test_from_then_on_the_name_stands_for_the_weight(
-    workspace: Workspace, corpus: Corpus, judgments: Judgments
-) -> None:
+def test_afterwards_the_name_means_the_weight(workspace: Workspace, corpus: Corpus, judgments: Judgments) -> None:
     with pytest.raises(BadInputError, match=r"No weight was tuned for 'dense\(table\) >> mmr\(tuned,embedder=alike\)'"):
         run_pipeline(workspace, "one", "c", PIPELINE, 2)
     tuned_on(workspace, judgments, "one")

@@ -128,7 +128,7 @@ def test_the_recipe_of_berds(two_retrievers: Workspace) -> None:
     ("runs", "questions", "said"),
     [(RUNS[:3], 2, "has 1 of the named runs"), (RUNS, 5, "4 questions with two perspectives")],
 )
-def test_what_the_recipe_cannot_do_is_said(
+def test_what_the_recipe_cannot_do_is_reported(
     two_retrievers: Workspace, runs: list[str], questions: int, said: str
 ) -> None:
     with pytest.raises(BadInputError, match=said):

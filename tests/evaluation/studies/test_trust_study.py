@@ -68,7 +68,7 @@ def test_with_gold_alone_settled_labels_leave_no_judgment_that_matters(demo_work
     assert judgments["to settle"] <= judgments["that matter"]
 
 
-def test_measures_that_cannot_be_drawn_or_turned_are_said(demo_workspace: Workspace) -> None:
+def test_measures_that_cannot_be_drawn_or_turned_are_reported(demo_workspace: Workspace) -> None:
     with pytest.raises(BadInputError, match="cannot be computed from drawn labels"):
         study(demo_workspace, "nDCG@5")
     covered = study(demo_workspace, "Coverage@5")

@@ -49,7 +49,7 @@ def test_hand_worked_stops() -> None:
 
 
 @pytest.mark.parametrize("measure", [PRECISION, MRECALL], ids=str)
-def test_on_gold_labels_the_rule_errs_as_rarely_as_it_says_and_takes_what_was_foretold(measure: Measure) -> None:
+def test_on_gold_labels_the_rule_errs_as_rarely_as_promised_and_needs_what_was_predicted(measure: Measure) -> None:
     """80 benchmarks whose gold labels follow their chances: at most 5% of the orders may be wrong, within three errors of 80;
     about 80% of the judgments made must lie in the interval foretold."""
     wrong = within = early = 0

@@ -79,7 +79,7 @@ def test_probabilities_are_put_right_by_enough_judged_pairs() -> None:
     assert "fewer than 50" in why
 
 
-def test_what_people_said_is_settled(tmp_path: Path) -> None:
+def test_pairs_with_a_verdict_of_people_are_settled(tmp_path: Path) -> None:
     from tests.evaluation.small_workspace import build
 
     workspace, run = build(tmp_path / "made")

@@ -9,12 +9,12 @@ from berdseye.retrieval.cluster.connection import Connection, connect
 
 
 @pytest.mark.parametrize("address", ["nowhere", "host:", ":6379", "ray://127.0.0.1:10001", ""])
-def test_what_is_no_address_is_told(address: str) -> None:
+def test_an_invalid_address_is_reported(address: str) -> None:
     with pytest.raises(BadInputError, match="is not the address of a cluster"):
         connect(address)
 
 
-def test_an_address_where_nothing_listens_is_told_at_once() -> None:
+def test_an_address_where_nothing_listens_is_reported_at_once() -> None:
     with pytest.raises(UnavailableError, match=r"127\.0\.0\.1:9: There is no response"):
         connect("127.0.0.1:9")
 

@@ -42,7 +42,7 @@ def test_nodes_find_what_one_index_finds(tied: Corpus, nodes: SeveralNodes, clus
         assert np.array_equal(found[1], search(tied, pipeline, QUERIES, 20)[1])
 
 
-def test_a_file_that_is_truncated_meanwhile_is_told_by_the_node(
+def test_a_file_that_is_truncated_meanwhile_is_reported_by_the_node(
     workspace: Workspace, nodes: SeveralNodes, cluster: Connection
 ) -> None:
     corpus = write_tied_corpus(workspace, 100)
@@ -55,7 +55,9 @@ def test_a_file_that_is_truncated_meanwhile_is_told_by_the_node(
             search_passages(passages, parse_pipeline("bm25"), QUERIES, 5)
 
 
-def test_a_corpus_made_anew_meanwhile_is_told(workspace: Workspace, nodes: SeveralNodes, cluster: Connection) -> None:
+def test_a_corpus_rebuilt_during_a_search_is_reported(
+    workspace: Workspace, nodes: SeveralNodes, cluster: Connection
+) -> None:
     corpus = write_tied_corpus(workspace, 100)
     build_shards(corpus, WORDS, cluster, 1)
     with sharded(corpus, nodes.address) as passages:

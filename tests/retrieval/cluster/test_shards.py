@@ -47,7 +47,7 @@ def test_pages_are_not_cut_into_shards(workspace: Workspace) -> None:
         current_shards(write_tied_corpus(workspace, 6, kind="pages"), WORDS)
 
 
-def test_no_shards_at_all_are_told_with_the_command(workspace: Workspace) -> None:
+def test_missing_shards_are_reported_with_the_command(workspace: Workspace) -> None:
     with pytest.raises(UnavailableError, match=r"no shards of the index lexical\(english\).*berdseye index c"):
         current_shards(write_tied_corpus(workspace, 6), WORDS)
 
@@ -88,7 +88,7 @@ def test_shards_of_another_corpus_or_engine_are_not_taken(
         current_shards(corpus, WORDS)
 
 
-def test_a_manifest_that_cannot_be_read_is_told(workspace: Workspace) -> None:
+def test_a_manifest_that_cannot_be_read_is_reported(workspace: Workspace) -> None:
     corpus = write_tied_corpus(workspace, 6)
     plan = build_here(corpus, WORDS, 1)
     manifest = plan.place(plan.shard(0)) / "manifest.json"

@@ -144,7 +144,7 @@ def test_vectors_that_are_not_finite_are_an_error(monkeypatch: pytest.MonkeyPatc
         dense.rank(InMemoryPassages(passages_of(["good", "good"])), [Query("bad")], 2)
 
 
-def test_vectors_of_another_length_are_told() -> None:
+def test_vectors_of_another_length_are_reported() -> None:
     vectors = faiss.index_factory(3, "Flat", faiss.METRIC_INNER_PRODUCT)
     vectors.add(np.eye(3, dtype=np.float32))
     with pytest.raises(BadInputError, match=r"dimension 3, but the encoder returns 4\. Build the index again"):

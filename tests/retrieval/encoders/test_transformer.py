@@ -112,7 +112,7 @@ def test_a_question_of_ten_thousand_words_is_cut_and_quick(models: Path) -> None
     assert np.allclose(found, encoder.encode_queries([" ".join(question.split()[: tiny_models.LENGTH])]), atol=1e-5)
 
 
-def test_a_tokenizer_that_tells_no_length_does_not_overrun_the_positions(models: Path) -> None:
+def test_a_tokenizer_without_a_length_does_not_overrun_the_positions(models: Path) -> None:
     tokenizer = tiny_models.wordpiece()
     tokenizer.model_max_length = int(1e30)
     tiny_models.roberta(models / "somebody", tokenizer)

@@ -79,7 +79,7 @@ def test_typed_perspectives_and_those_that_are_missing(around: PipelineContext) 
     assert ranked("expand(manual) >> bm25", ["Are  zoos good?"], 1, around) == [[5]]
 
 
-def test_what_it_is_made_with_is_told(around: PipelineContext) -> None:
+def test_versions_follow_the_file_of_perspectives(around: PipelineContext) -> None:
     """A file that changes under the same name makes another ranking."""
     assert around.workspace is not None
     before = dict(parse_pipeline("expand(said.jsonl) >> bm25", around).versions)

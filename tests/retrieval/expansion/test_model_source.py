@@ -80,7 +80,7 @@ def test_an_answer_that_is_no_list_is_asked_for_once_more(
     assert [(r["temperature"], r.get("seed")) for r in server.requests[2:]] == [(0.7, 1)]
 
 
-def test_a_question_without_any_list_is_told_of_and_left_as_it_is(server: ChatServer, source: ModelSource) -> None:
+def test_a_question_without_any_list_is_reported_and_left_as_it_is(server: ChatServer, source: ModelSource) -> None:
     failures: list[Failure] = []
     assert source.perspectives([GARBAGE, ZOOS], failed=failures.append) == [(), both(ZOOS)]
     assert [f.question for f in failures] == [GARBAGE]

@@ -46,7 +46,7 @@ def test_the_queries_are_those_of_the_release(shared_data: Path) -> None:
     assert len(set(differing)) == 5
 
 
-def test_a_question_that_stands_twice_has_all_its_perspectives(shared_data: Path) -> None:
+def test_a_question_that_occurs_twice_has_all_its_perspectives(shared_data: Path) -> None:
     source, rows = released(shared_data, "opinionqa")
     twice = [row for row in rows if row["org_id"] in {"997", "1116"}]
     assert len({row["org_q"] for row in twice}) == 1
@@ -78,7 +78,7 @@ def test_missing_questions_are_counted_and_the_first_is_named(tmp_path: Path) ->
         source.perspectives(["Why?", "How?", "When?"])
 
 
-def test_bad_lines_are_told_with_their_numbers(tmp_path: Path) -> None:
+def test_bad_lines_are_reported_with_their_numbers(tmp_path: Path) -> None:
     good = {"question": "Why?", "perspectives": ["Because."]}
     source = write(
         tmp_path / "bad.jsonl",
@@ -104,7 +104,7 @@ def test_bad_lines_are_told_with_their_numbers(tmp_path: Path) -> None:
         source.perspectives(["Why?"])
 
 
-def test_versions_follow_the_content_and_a_vanished_file_is_told(tmp_path: Path) -> None:
+def test_versions_follow_the_content_and_a_deleted_file_is_reported(tmp_path: Path) -> None:
     source = write(tmp_path / "own.jsonl", {"question": "Why?", "perspectives": ["Because."]})
     before = source.version
     assert source.version == before

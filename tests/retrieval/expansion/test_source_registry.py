@@ -80,7 +80,7 @@ def test_typed_and_models(workspace: Workspace) -> None:
         ("llm(prompt=a)", UnavailableError, "no default language model"),
     ],
 )
-def test_what_is_wrong_is_told(workspace: Workspace, written: str, kind: type[Exception], said: str) -> None:
+def test_what_is_wrong_is_reported(workspace: Workspace, written: str, kind: type[Exception], said: str) -> None:
     with pytest.raises(kind) as error:
         read(f"expand({written})", workspace)
     assert said in str(error.value)

@@ -77,7 +77,7 @@ def test_where_nobody_finds_anything() -> None:
     assert ranked("hybrid(bm25,qld,rrf=60)", "xylophone") == []
 
 
-def test_what_it_searches_is_told_once() -> None:
+def test_nested_hybrids_name_each_index_once() -> None:
     ranker = parse_pipeline("hybrid(hybrid(bm25,qld),hybrid(bm25,dense(static)),norm=z)").ranker
     assert isinstance(ranker, Hybrid)
     assert [i.name for i in ranker.indexers] == ["lexical(english)", "dense(static)"]

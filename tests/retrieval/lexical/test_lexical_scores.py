@@ -111,7 +111,7 @@ def test_query_likelihood_is_the_log_of_a_probability(tmp_path: Path, mu: float)
         assert as_dict(found) == pytest.approx(expected, rel=1e-5, abs=1e-5 if mu < 1e6 else 1e-9)
 
 
-def test_the_least_smoothing_still_tells_documents_apart(tmp_path: Path) -> None:
+def test_the_least_smoothing_still_distinguishes_documents(tmp_path: Path) -> None:
     """With mu = 1e9 documents differ by 1e-8 and less, which a difference of logs near 0 would lose."""
     (found,) = index_of(tmp_path, ["a b", "a b c d e f", "a"]).search(["a"], 3, QueryLikelihood(1e9))
     assert found.ids.tolist() == [2, 0, 1]

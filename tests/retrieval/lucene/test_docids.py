@@ -55,7 +55,7 @@ def test_sorting_part_by_part_gives_the_same(tmp_path: Path, monkeypatch: pytest
     assert sorted(p.name for p in (tmp_path / "parts").glob("*")) == ["keys.npy", "passages", "passages.npy"]
 
 
-def test_two_passages_of_one_id_are_told(tmp_path: Path) -> None:
+def test_two_passages_of_one_id_are_reported(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="Passages 1 and 2 have the same document id"):
         built(tmp_path, ["a", "b", "b"], part=3)
 

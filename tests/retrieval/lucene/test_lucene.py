@@ -166,7 +166,7 @@ def test_damage_is_reported_with_the_folder(short: tuple[Corpus, Path], tmp_path
     assert "\n" not in str(told.value)
 
 
-def test_a_question_of_too_many_words_is_told(short: tuple[Corpus, Path]) -> None:
+def test_a_question_of_too_many_words_is_reported(short: tuple[Corpus, Path]) -> None:
     with pytest.raises(BadInputError, match="too many words"):
         open_index(short[1]).search([" ".join(f"w{n}" for n in range(2000))], 3, BM25())
 
@@ -180,7 +180,7 @@ def test_versions_name_the_index_and_the_engine(short: tuple[Corpus, Path], tmp_
     assert all("anserini 1." in t or "anserini 2." in t for t in told)
 
 
-def test_prebuilt_names_are_known_and_downloads_that_fail_are_told(
+def test_prebuilt_names_are_known_and_failed_downloads_are_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(UnknownNameError, match=r"Did you mean .*wikipedia-dpr-100w"):

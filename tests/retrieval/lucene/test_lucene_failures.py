@@ -43,7 +43,7 @@ def test_each_failure_is_one_line_with_the_folder(
     assert "\n" not in str(told)
 
 
-def test_a_path_without_an_index_is_told(tmp_path: Path) -> None:
+def test_a_path_without_an_index_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="has no Lucene index"):
         index_folder(str(tmp_path))
     with pytest.raises(BadInputError, match="does not exist"):

@@ -39,7 +39,7 @@ def test_names_are_canonical(text: str, name: str | None, ranker: Lucene | None)
         ("lucene(wiki,1.2)", "too many arguments"),
     ],
 )
-def test_wrong_values_are_told(text: str, said: str) -> None:
+def test_wrong_values_are_reported(text: str, said: str) -> None:
     with pytest.raises(BadInputError, match=said):
         lucene_ranker(parse(text)[0])
 
@@ -52,6 +52,6 @@ def test_wrong_values_are_told(text: str, said: str) -> None:
         ("lucene(wiki,mu=1000)", "parameter of lucene 'mu'"),
     ],
 )
-def test_parameters_that_belong_elsewhere_are_told(text: str, said: str) -> None:
+def test_parameters_that_belong_elsewhere_are_reported(text: str, said: str) -> None:
     with pytest.raises(UnknownNameError, match=said):
         lucene_ranker(parse(text)[0])

@@ -81,7 +81,7 @@ def test_beyond_the_deepest_search_lucenes_order_stands(workspace: Workspace, mo
     assert sum(index.asked[:-1]) < 100 <= sum(index.asked)
 
 
-def test_a_document_that_is_no_passage_is_told(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_document_that_is_no_passage_is_reported(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = numbered(workspace, 3)
     with pytest.raises(
         BadInputError, match=r"'c' \(3 passages\) lacks document 'Q9' .*\(2 documents\).*--lucene INDEX"
@@ -89,7 +89,7 @@ def test_a_document_that_is_no_passage_is_told(workspace: Workspace, monkeypatch
         ranked(corpus, Scored({"d1": 2.0, "Q9": 1.0}), 2, monkeypatch)
 
 
-def test_documents_that_were_cut_are_told(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_documents_that_were_cut_are_reported(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = corpus_of_rows(workspace, [{"id": "d1#0", "text": "one"}, {"id": "d1#1", "text": "two"}])
     with pytest.raises(BadInputError, match=r"lacks document 'd1'.*--chunker whole"):
         ranked(corpus, Scored({"d1": 2.0}), 2, monkeypatch)
@@ -109,7 +109,7 @@ def test_duplicates_that_the_corpus_merged_are_passed_over(
         ranked(corpus, Scored(index.scores | {"more": 0.0}), 66, monkeypatch)
 
 
-def test_ids_that_mean_other_texts_are_told(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_that_mean_other_texts_are_reported(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = numbered(workspace, 3)
     scores = {"d0": 3.0, "d1": 2.0, "d2": 1.0}
     assert ranked(corpus, Scored(scores, "Passage 1"), 2, monkeypatch).ids.tolist() == [0, 1]

@@ -129,7 +129,7 @@ def test_a_weight_of_zero_leaves_the_query(vectors: dict[str, Vectors], monkeypa
         ("add(perspective=difference)", Query("q"), "root"),
     ],
 )
-def test_what_a_query_lacks_is_told(pipeline: str, query: Query, missing: str) -> None:
+def test_what_a_query_lacks_is_reported(pipeline: str, query: Query, missing: str) -> None:
     whole = Query("What then?", "r", "p")
     with pytest.raises(BadInputError, match=f"The query 'q' has no {missing}, which this projection requires") as error:
         search_passages(

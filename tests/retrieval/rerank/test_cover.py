@@ -108,7 +108,7 @@ def test_the_weight_is_that_of_coverage() -> None:
         assert reranked(f"bm25(b=0) >> cover(embedded,weight={weight})", query_of(QUESTION), around)[0] == order
 
 
-def test_what_is_missing_is_told(workspace: Workspace) -> None:
+def test_what_is_missing_is_reported(workspace: Workspace) -> None:
     with pytest.raises(BadInputError, match="requires detectors, which are not available here"):
         reranked("bm25 >> cover(embedded)", query_of(QUESTION), PipelineContext())
     with pytest.raises(BadInputError, match=r"'cars' has no perspectives to cover.*cover\(embedded,perspectives=llm\)"):

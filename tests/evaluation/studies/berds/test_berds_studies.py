@@ -76,7 +76,7 @@ def test_base_makes_the_run_once_and_scores_it(gatherer: Gatherer) -> None:
     assert list_runs(gatherer.workspace)[0].k == 3
 
 
-def test_a_run_of_a_changed_data_set_is_made_anew(gatherer: Gatherer) -> None:
+def test_a_run_of_a_changed_data_set_is_made_again(gatherer: Gatherer) -> None:
     base(gatherer, ALL, ks=(2,))
     save_dataset(gatherer.workspace, "made", QUESTIONS[:1])
     assert value(base(gatherer, ALL, ks=(2,)), measure="MRecall@2") == 100
@@ -170,7 +170,7 @@ def test_names_of_the_paper() -> None:
         assert paper_name(other) == other
 
 
-def test_published_cells_stand_beside_ours_or_below() -> None:
+def test_published_cells_are_next_to_measured_ones_or_below() -> None:
     ours = pd.DataFrame([{"corpus": "wikipedia", "pipeline": "bm25", "value": 9.0}])
     theirs = pd.DataFrame(
         [("wikipedia", "bm25", 8.2), ("sphere", "bm25", 24.7)], columns=["corpus", "pipeline", "value"]
@@ -219,7 +219,7 @@ def test_nothing_judged_is_no_number_anywhere(gatherer: Gatherer) -> None:
     assert np.isnan(value(following(nobody, ALL, k=1), asked="supporting"))
 
 
-def test_other_versions_and_other_questions_are_run_anew(gatherer: Gatherer) -> None:
+def test_other_versions_and_other_questions_are_run_again(gatherer: Gatherer) -> None:
     base(gatherer, ALL, ks=(2,))
     [first] = list_runs(gatherer.workspace)
     save_dataset(

@@ -64,7 +64,7 @@ def test_every_table_and_figure_is_made_and_kept(ranked: RankedSet, workspace: W
         assert not table.laid_out().empty
 
 
-def test_published_figures_stand_apart_on_other_data(ranked: RankedSet) -> None:
+def test_published_figures_are_separate_on_other_data(ranked: RankedSet) -> None:
     for table in dmerit_study(ranked, trials=5).tables:
         cells = table.cells
         if "set" in cells:
@@ -74,7 +74,7 @@ def test_published_figures_stand_apart_on_other_data(ranked: RankedSet) -> None:
             assert paper["published"].notna().all()
 
 
-def test_published_figures_stand_beside_ours_on_the_release_with_its_systems(ranked: RankedSet) -> None:
+def test_published_figures_are_next_to_measured_ones_on_the_release(ranked: RankedSet) -> None:
     matrices = replace(ranked.matrices, ranks=ranked.matrices.ranks[[0, 1, 2, 3] * 3])
     named = tuple(sorted(PUBLISHED_SYSTEMS))
     same = RankedSet(
@@ -95,7 +95,7 @@ def test_published_figures_stand_beside_ours_on_the_release_with_its_systems(ran
     assert {r["system"] for r in published("dmerit_systems").to_dict("records")} == PUBLISHED_SYSTEMS
 
 
-def test_selections_without_their_data_are_left_out_and_said(ranked: RankedSet) -> None:
+def test_selections_without_their_data_are_left_out_and_reported(ranked: RankedSet) -> None:
     bare = RankedSet("files", ranked.matrices, None, None, "qrels")
     result = dmerit_study(bare, ["selection"], trials=5)
     nine = next(t for t in result.tables if t.name == "dmerit-table-9").cells

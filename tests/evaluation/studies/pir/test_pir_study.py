@@ -69,7 +69,7 @@ def test_retrievers_by_hand() -> None:
     assert result.notes[0] == "one: 1 of 2 root queries have one query; the released notebook counts these as 0."
 
 
-def test_published_figures_of_another_file_are_told_as_such() -> None:
+def test_published_figures_of_another_file_are_marked() -> None:
     """PIR, Table 2: BM25 on Perspectrum has 39.1, over 1,431 queries; and Table 3: 55.6 % of what it finds supports."""
     result = pir_study(setting([tiny("perspectrum"), tiny("mine")], NOTEBOOK, "bm25", k=5), ["retrievers", "bias"])
     recall = table(result, "pir_precall")
@@ -177,7 +177,7 @@ def test_every_part_can_be_kept_as_latex(workspace: Workspace) -> None:
     assert "\\toprule" in (folder / "pir_precall.tex").read_text()
 
 
-def test_what_cannot_be_studied_is_told() -> None:
+def test_what_cannot_be_studied_is_reported() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean methods"):
         pir_study(setting([tiny("one")], "bm25"), ["method"])
     with pytest.raises(BadInputError, match="Two tasks have the name 'one'"):
