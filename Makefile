@@ -2,6 +2,7 @@
 PYTHON ?= python3
 WORKSPACE ?= workspace
 JOBS ?= 2
+ALL_JOBS ?= 3
 BIN := .venv/bin
 STAMP := .venv/.installed
 DEV_STAMP := .venv/.installed-dev
@@ -35,18 +36,18 @@ app: $(STAMP) ## Build the demo workspace, start Label Studio and the app
 	@$(BIN)/berdseye demo --workspace $(WORKSPACE)
 	@exec $(BIN)/berdseye app --workspace $(WORKSPACE)
 
-# Two processes with one thread each: processes that each take every core wait for one another.
-# Types are checked beside them, which takes up to a minute of one core.
+# Processes with one thread each: processes that each take every core wait for one another. The third one of `test-all` works
+# while tests of servers and browsers wait. Types are checked beside them, which takes up to a minute of one core.
 define check
-@$(BIN)/mypy & types=$$!; OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder -m '$(1)' $(2); tests=$$?; \
+@$(BIN)/mypy & types=$$!; OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(3) --no-loadscope-reorder -m '$(1)' $(2); tests=$$?; \
 wait $$types && exit $$tests
 endef
 
 test: $(DEV_STAMP) style ## Lint, types and the quick tests: what a change usually breaks
-	$(call check,not full and not slow and not benchmark,--hypothesis-profile=quick)
+	$(call check,not full and not slow and not benchmark,--hypothesis-profile=quick,$(JOBS))
 
 test-all: $(DEV_STAMP) servers style ## Lint, types and every test that CI runs, real servers and a browser among them
-	$(call check,not slow and not benchmark)
+	$(call check,not slow and not benchmark,,$(ALL_JOBS))
 
 test-slow: $(DEV_STAMP) servers ## The tests that CI skips for their length
 	$(BIN)/python -m pytest -m slow
