@@ -6,6 +6,7 @@ ALL_JOBS ?= 3
 BIN := .venv/bin
 STAMP := .venv/.installed
 DEV_STAMP := .venv/.installed-dev
+FLOORS := .venv/floors
 
 # What the pages of the app show: `pip install berdseye` alone brings less.
 APP_EXTRAS := label-studio,models,answers,charts,team,fast
@@ -30,7 +31,7 @@ echo "Installing into .venv ..."; \
   echo "The packages could not be installed. Is there a network? Run make again: what is there already is kept."; exit 1; }
 endef
 
-.PHONY: app test test-all test-slow install dev style lint bench bench-scale notebooks screenshot screenshots constraints embedded clean
+.PHONY: app test test-all test-slow floors install dev style lint bench bench-scale notebooks screenshot screenshots constraints embedded clean
 
 app: $(STAMP) ## Build the demo workspace, start Label Studio and the app
 	@$(BIN)/berdseye demo --workspace $(WORKSPACE)
@@ -51,6 +52,17 @@ test-all: $(DEV_STAMP) servers style ## Lint, types and every test that CI runs,
 
 test-slow: $(DEV_STAMP) servers ## The tests that CI skips for their length
 	$(BIN)/python -m pytest -m slow
+
+# torch comes at its pinned version, which may be a build for this machine; the tools of the tests at their newest versions.
+floors: $(DEV_STAMP) ## The quick tests with the lowest versions that pyproject.toml allows, in an environment of their own
+	rm -rf $(FLOORS) && $(PYTHON) -m venv $(FLOORS)
+	grep '^torch==' constraints.txt >$(FLOORS)/torch.txt
+	$(BIN)/uv pip compile -q --resolution lowest-direct --extra all -c $(FLOORS)/torch.txt pyproject.toml -o $(FLOORS)/lowest.txt
+	$(BIN)/uv pip compile -q --extra dev -c $(FLOORS)/lowest.txt pyproject.toml -o $(FLOORS)/all.txt
+	$(FLOORS)/bin/python -m pip install -qq --disable-pip-version-check --retries 1 -c constraints.txt torch $(TORCH_INDEX)
+	VIRTUAL_ENV="$(CURDIR)/$(FLOORS)" $(BIN)/uv pip install -q -r $(FLOORS)/all.txt -e .
+	OMP_NUM_THREADS=1 $(FLOORS)/bin/python -m pytest -n $(JOBS) --no-loadscope-reorder \
+	  -m 'not full and not slow and not benchmark' --hypothesis-profile=quick
 
 style: $(DEV_STAMP)
 	$(BIN)/ruff check .

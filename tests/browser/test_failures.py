@@ -1,4 +1,4 @@
-"""The researcher's way in a browser: from a hole to its passages, by mouse and by keys, and from one run to another."""
+"""The researcher's way in a browser: from a hole to its passages, by mouse and by keys."""
 
 from urllib.parse import parse_qs, urlparse
 
@@ -6,14 +6,14 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.served import CURRENT, Served, go, settled, visit, walk
 
-PAGES, WEB = "debate--pages--bm25", "debate--web--bm25"
+PAGES = "debate--pages--bm25"
 
 
 def asked(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlparse(page.url).query)
 
 
-def test_from_a_hole_to_the_passages_around_it_and_to_the_other_run(app: Served, page: Page) -> None:
+def test_from_a_hole_to_the_passages_around_it(app: Served, page: Page) -> None:
     go(page, f"{app.url}/failures?run={PAGES}")
     main = page.get_by_test_id("stMain")
     expect(main.get_by_text("Choose a hole on the map")).to_be_visible()
@@ -46,15 +46,6 @@ def test_from_a_hole_to_the_passages_around_it_and_to_the_other_run(app: Served,
     said = main.get_by_role("heading", level=3).last.inner_text()
     go(page, f"{app.url}/{str(link.get_attribute('href')).removeprefix('./')}")
     expect(page.get_by_role("heading", level=2)).to_have_text(said)
-
-    # Compare: the question is in the address, both lists stand side by side, a line of the table leads to another question.
-    go(page, f"{app.url}/compare?a={WEB}&b={PAGES}&question={clicked['question'][0]}")
-    expect(main.get_by_text("A: web · bm25")).to_be_visible()
-    expect(main.get_by_text("B: pages · bm25")).to_be_visible()
-    expect(main.get_by_role("heading", level=3).last).to_have_text(said)
-    questions = main.get_by_test_id("stDataFrame").nth(1)
-    walk(page, questions, 3)
-    expect(main.get_by_role("heading", level=3).last).not_to_have_text(said)
 
 
 def test_a_label_is_corrected_by_key_beside_its_hole_and_taken_back(own_app: Served, page: Page) -> None:

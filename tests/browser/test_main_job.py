@@ -319,19 +319,6 @@ def test_agreement_shows_people_and_gives_real_files(app: Served, page: Page) ->
     assert again["pair"].tolist() == [row["pair"] for row in training]
 
 
-def test_runs_shows_numbers_and_where_the_labels_come_from(app: Served, page: Page) -> None:
-    go(page, f"{app.url}/runs?labels=gold&measure=Precision@5")
-    expect(page.get_by_text("labels from gold")).to_be_visible()
-    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
-    expect(page.get_by_test_id("stVegaLiteChart")).to_be_visible()
-    numbers = pd.read_csv(io.BytesIO(download(page, "CSV")))
-    assert set(numbers["labels"]) == {"gold"}
-    assert set(numbers["measure"]) == {"Precision@5"}
-    known = numbers.dropna(subset=["value"])
-    assert len(known) > 0
-    assert known["value"].between(0, 100).all()
-
-
 # Untrusted text -------------------------------------------------------------------------------------------------------
 
 
@@ -372,18 +359,3 @@ def test_hostile_text_is_shown_to_the_letter_and_runs_nothing(hostile_app: Serve
     look_at_passages(page)
     page.keyboard.press("1")
     expect(page.get_by_text("P1 of “<b>Uniforms</b> **t**”:")).to_be_visible()
-
-
-def test_hostile_text_in_a_judgment_is_neutral_in_the_spreadsheet(hostile_app: Served, page: Page) -> None:
-    visit(page, hostile_app.url, "=Ina")
-    page.keyboard.press("2")
-    expect(page.get_by_text("P2 of")).to_be_visible()
-    go(page, f"{hostile_app.url}/agreement")
-    rows = pd.read_csv(io.BytesIO(download(page, "Judgments.csv")))
-    mine = rows[rows["annotator"] == "'=Ina"]
-    assert mine["perspective"].tolist() == ["'=cmd|'x'!A1"]
-    exact = pd.read_parquet(io.BytesIO(download(page, "Judgments.parquet")))
-    assert "=cmd|'x'!A1" in set(exact["perspective"])
-
-
-# The picture of the README --------------------------------------------------------------------------------------------
