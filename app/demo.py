@@ -23,15 +23,19 @@ Step = tuple[str, Callable[[], object]]
 def build_demo(folder: Path, say: Callable[[str, int, int], None]) -> Workspace:
     """Create or complete the demo workspace. `say` is called with each step's name, its number and the number of steps."""
     workspace = Workspace.create(folder)
-    steps = _missing_steps(workspace)
-    for number, (name, take) in enumerate(steps, start=1):
-        say(name, number, len(steps))
-        take()
+    judgments = Judgments.open(workspace.judgments_url)
+    try:
+        steps = _missing_steps(workspace, judgments)
+        for number, (name, take) in enumerate(steps, start=1):
+            say(name, number, len(steps))
+            take()
+    finally:
+        judgments.engine.dispose()  # SQLite's side files would go later, while somebody copies the workspace
     mark_demo(workspace.folder)
     return workspace
 
 
-def _missing_steps(workspace: Workspace) -> list[Step]:
+def _missing_steps(workspace: Workspace, judgments: Judgments) -> list[Step]:
     have_corpora, have_datasets = set(workspace.corpora()), set(workspace.datasets())
     have_runs = {r.name for r in list_runs(workspace)}
     steps: list[Step] = []
@@ -43,7 +47,6 @@ def _missing_steps(workspace: Workspace) -> list[Step]:
             steps.append((f"data set {dataset}", partial(add_demo_dataset, workspace, dataset)))
     if "gold" not in LabelStore(workspace).sources():
         steps.append(("gold labels", partial(add_demo_gold, workspace)))
-    judgments = Judgments.open(workspace.judgments_url)
     # Always run: this step adds only what is missing, and an interrupted build may lack some judgments.
     steps.append(("judgments of two demo annotators", partial(add_demo_judgments, judgments)))
     for dataset in DATASETS:

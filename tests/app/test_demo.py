@@ -12,7 +12,7 @@ def test_demo_judgments_cut_off_half_way_are_completed(tmp_path: Path) -> None:
     workspace = Workspace.create(tmp_path)
     judgments = Judgments.open(workspace.judgments_url)
     judgments.sign_in("Noor", demo=True)  # as far as a killed build may have come
-    step = dict(_missing_steps(workspace))["judgments of two demo annotators"]
+    step = dict(_missing_steps(workspace, judgments))["judgments of two demo annotators"]
     step()
     assert len(judgments.present()) == 2 * 62
     step()
@@ -20,4 +20,6 @@ def test_demo_judgments_cut_off_half_way_are_completed(tmp_path: Path) -> None:
 
 
 def test_a_whole_demo_has_nothing_missing_but_what_adds_nothing_twice(demo_workspace: Workspace) -> None:
-    assert [name for name, _ in _missing_steps(demo_workspace)] == ["judgments of two demo annotators"]
+    judgments = Judgments.open(demo_workspace.judgments_url)
+    assert [name for name, _ in _missing_steps(demo_workspace, judgments)] == ["judgments of two demo annotators"]
+    judgments.engine.dispose()
