@@ -214,7 +214,7 @@ def figures(table: pd.DataFrame, names: tuple[str, str]) -> None:
 
 
 def verdict(table: pd.DataFrame, names: tuple[str, str]) -> str:
-    """State in one sentence which measures differ significantly."""
+    """State which measures differ significantly, and whether an interval of one of them includes 0 nevertheless."""
     known = table[table["adjusted p"].notna()]
     if known.empty:
         return "Too few questions have a value on both sides to compare them."
@@ -222,7 +222,13 @@ def verdict(table: pd.DataFrame, names: tuple[str, str]) -> str:
     if clear.empty:
         return f"No difference between {names[0]} and {names[1]} is significant (adjusted p ≥ 0.05)."
     changes = (f"{row['measure']} {'higher' if row['difference'] > 0 else 'lower'}" for _, row in clear.iterrows())
-    return f"Significant differences (adjusted p < 0.05) of {names[1]} against {names[0]}: {', '.join(changes)}."
+    found = f"Significant differences (adjusted p < 0.05) of {names[1]} against {names[0]}: {', '.join(changes)}."
+    if not ((clear["low"] <= 0) & (clear["high"] >= 0)).any():
+        return found
+    return (
+        f"{found} An interval does not follow from the test: with few questions it is wider, and here one includes 0. Read the "
+        "difference with caution."
+    )
 
 
 def chosen_question(contrast_shown: Contrast) -> str | None:

@@ -39,6 +39,10 @@ def test_wins_losses_and_ties_add_up_and_the_lists_agree() -> None:
     assert len(lost) == sum(int(str(q["lost"])) for q in questions)
     assert all(float(str(row["rank in A"])) <= 5 for row in lost)
     assert says(at, r"Precision@5 lower\b", "caption"), "the significant difference"
+    low, high = (float(end) for end in str(figures(at)["Precision@5"]["95% interval"]).split(" to "))
+    assert low < 0 < high, "a significant difference whose interval includes 0"
+    assert says(at, r"includes 0\b", "caption")
+    assert not says(drawn("compare", a=WEB, b=WEB), r"includes 0\b", "caption")
 
 
 @pytest.mark.usefixtures("demo")
