@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 CACHE_VARIABLE = "BERDSEYE_CACHE"
-_EXPORT = "1"
+_EXPORT = "2"
 """Increment with every change below that changes the file."""
 
 _HINT = "pip install 'berdseye[onnx]', or omit precision=int8."
@@ -80,7 +80,11 @@ def quantised(model: "CrossEncoder", folder: ModelFolder, length: int) -> "Calla
 
 
 def _export(model: "CrossEncoder", path: Path) -> None:
-    """Export the model with 8-bit weights; activations are quantised at run time."""
+    """Export the model with weights of 7 bits in 8; activations are quantised at run time.
+
+    With all 8 bits, processors without VNNI instructions add two products in 16 bits, which overflow: a probability was off by
+    up to 0.37 on a small random model, against 0.02 with 7 bits.
+    """
     try:
         import onnx
         import torch
@@ -108,7 +112,8 @@ def _export(model: "CrossEncoder", path: Path) -> None:
             exported = onnx.load(str(model_file))
             # The sizes noted by the exporter contradict those that the quantiser infers for a last layer.
             del exported.graph.value_info[:]
-            write_with(path, lambda to: quantize_dynamic(exported, to, weight_type=QuantType.QInt8, per_channel=True))
+            options = {"weight_type": QuantType.QInt8, "per_channel": True, "reduce_range": True}
+            write_with(path, lambda to: quantize_dynamic(exported, to, **options))
     except ImportError as error:
         raise UnavailableError(
             f"precision=int8 requires the package {error.name}, which is not installed.", hint=_HINT

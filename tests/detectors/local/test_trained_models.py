@@ -72,13 +72,14 @@ def test_a_head_over_embeddings_loads_as_it_was_saved(models: Path, workspace: W
     base = made_models.classifier(models / "base", {0: "supports"})
     BertModel.from_pretrained(base).save_pretrained(base)
     encoder = segment_encoder(base, made_models.LENGTH)
+    torch.manual_seed(0)
     torch.nn.init.normal_(encoder[1].out.weight)
     encoder.save_pretrained(str(models / "saved"), create_model_card=False)
     trained(workspace, "mine", models / "saved", {})
     wanted = encoder.predict(TEXTS)
     assert np.allclose(parse_detector("crossencoder(mine)", workspace).predict(PAIRS), wanted, atol=1e-5)
     low = parse_detector("crossencoder(mine,precision=int8)", workspace).predict(PAIRS)
-    assert np.allclose(low, wanted, atol=0.1)
+    assert np.allclose(low, wanted, atol=0.03)
 
 
 def test_real_weights_score_as_the_library_does(tmp_path: Path) -> None:
