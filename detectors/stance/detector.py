@@ -1,17 +1,19 @@
 """The detector `stance`, which ships with Berdseye: P(supports), P(opposes) and P(neither) of a pair, on a processor.
 
-It needs ONNX Runtime and a tokenizer, and not PyTorch. Every pair is computed alone: in 8-bit integers a batch would share the
-scale of its activations, and a pair's label would depend on its neighbours.
+It needs ONNX Runtime and a tokenizer, and not PyTorch. A passage is read once for all of its perspectives; each perspective is
+computed alone, since in 8-bit integers texts computed together would share the scale of their activations, and a pair's label
+would depend on its neighbours.
 """
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,14 +24,16 @@ from berdseye.detectors.local.windows import readable
 from berdseye.detectors.protocol import Floats
 
 MODEL_FILE, TOKENIZER_FILE, CARD_FILE = "stance.onnx", "stance_tokenizer.json", "stance.json"
-MAX_LENGTH = 192
-"""The tokens that the network reads of both texts; a longer passage is read in windows that overlap by a quarter."""
-_RETRAIN = "Install Berdseye again, or train it: `python -m berdseye.detectors.stance.train DATA_FOLDER`."
-_THREADS = 2
+INPUTS = ("ids", "places", "kinds", "past_keys", "past_values", "passage")
+OUTPUTS = ("probabilities", "mean", "keys", "values")
+MOST_PASSAGE_TOKENS, MOST_PERSPECTIVE_TOKENS = 224, 64
+"""A longer passage is read in windows that overlap by a quarter; a longer perspective is cut at its end."""
+_RETRAIN = "Install Berdseye again, or train it: `python -m berdseye.detectors.stance.train DATA_FOLDER BASE`."
+_MOST_THREADS = 8
 
 
 class StanceDetector:
-    """A cross-encoder that was trained on inference and on arguments; `detectors/weights/stance.md` is its card."""
+    """A cross-encoder that was trained on inference and on arguments; `detectors/weights/README.md` has its card."""
 
     name = "stance"
     pairs_at_once = 64
@@ -53,11 +57,26 @@ class StanceDetector:
         empty text has the stance "neither".
         """
         out = np.tile(np.array([0, 0, 1], dtype=np.float32), (len(pairs), 1))
-        places = readable(pairs)
-        texts = [(clean(pairs[at].passage), clean(pairs[at].perspective)) for at in places]
-        with ThreadPoolExecutor(_THREADS) as threads:
-            out[places] = list(threads.map(self.model.stance, texts))
+        places_by_passage: dict[str, list[int]] = {}
+        for place in readable(pairs):
+            places_by_passage.setdefault(clean(pairs[place].passage), []).append(place)
+
+        def judge(passage: str) -> None:
+            places = places_by_passage[passage]
+            out[places] = self.model.stances(passage, [clean(pairs[place].perspective) for place in places])
+
+        with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:
+            list(threads.map(judge, places_by_passage))
         return out
+
+
+class _Read(NamedTuple):
+    """A window of a passage that was read: its length in tokens, its mean vector, and the keys and values of its tokens."""
+
+    length: int
+    mean: Floats
+    keys: Floats
+    values: Floats
 
 
 class _Model:
@@ -72,42 +91,55 @@ class _Model:
             self.card: Mapping[str, Any] = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
             self.tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
             options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = 1  # two pairs at a time are faster than one pair on two cores
+            options.intra_op_num_threads = 1  # passages are spread over the cores instead
             options.inter_op_num_threads = 1
             self.session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+            shapes = {entry.name: entry.shape for entry in self.session.get_inputs()}
+            layers, _, heads, _, size = shapes[INPUTS[3]]
         except Exception as error:  # the libraries' errors share no class
             raise UnavailableError(
                 f"The detector `stance` cannot be opened ({error}).", where=folder, hint=_RETRAIN
             ) from error
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
+        self.first, self.last = (self.tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
+        nothing = np.zeros((layers, 1, heads, 0, size), dtype=np.float32)
+        self.nothing = _Read(0, np.zeros((1, heads * size), dtype=np.float32), nothing, nothing)
         self.version = blake2b(content, digest_size=6).hexdigest()
 
-    def stance(self, texts: tuple[str, str]) -> Floats:
-        """Return the three probabilities of a passage and a perspective, float32[3]."""
-        windows = self._windows(*texts)
-        return max((self._probabilities(ids, types) for ids, types in windows), key=lambda p: (p[0], p[1]))
+    def stances(self, passage: str, perspectives: Sequence[str]) -> Floats:
+        """Return the probabilities of each perspective, float32[n, 3]."""
+        windows = [self._read(ids) for ids in self._windows(passage)]
+        statements = [self._tokens(text)[:MOST_PERSPECTIVE_TOKENS] for text in perspectives]
+        return np.stack([
+            max((self._probabilities(window, ids) for window in windows), key=lambda p: (p[0], p[1])) for ids in statements
+        ])  # fmt: skip
 
-    def _windows(self, passage: str, perspective: str) -> list[tuple[list[int], list[int]]]:
-        whole = self.tokenizer.encode(passage, perspective)
-        if len(whole.ids) <= MAX_LENGTH:
-            return [(whole.ids, whole.type_ids)]
-        statement = self.tokenizer.encode(perspective, add_special_tokens=False).ids[: MAX_LENGTH // 2]
-        room = MAX_LENGTH - 3 - len(statement)
-        tokens = self.tokenizer.encode(passage, add_special_tokens=False).ids
-        first, separator = (self.tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
-        starts = range(0, max(1, len(tokens) - room + room // 4), room - room // 4)
-        out = []
-        for start in starts:
-            head = [first, *tokens[start : start + room], separator]
-            tail = [*statement, separator]
-            out.append((head + tail, [0] * len(head) + [1] * len(tail)))
-        return out
+    def _windows(self, passage: str) -> list[list[int]]:
+        tokens = self._tokens(passage)
+        step = MOST_PASSAGE_TOKENS - MOST_PASSAGE_TOKENS // 4
+        last = max(0, len(tokens) - MOST_PASSAGE_TOKENS)
+        return [tokens[start : start + MOST_PASSAGE_TOKENS] for start in range(0, last + step, step)]
 
-    def _probabilities(self, ids: list[int], types: list[int]) -> Floats:
-        rows = {"ids": [ids], "mask": [[1] * len(ids)], "types": [types]}
-        (scores,) = self.session.run(None, {name: np.array(row, dtype=np.int64) for name, row in rows.items()})
-        return np.asarray(scores, dtype=np.float32)[0]
+    def _tokens(self, text: str) -> list[int]:
+        ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def _read(self, tokens: Sequence[int]) -> _Read:
+        ids = [self.first, *tokens, self.last]
+        mean, keys, values = self._run(OUTPUTS[1:], ids, 0, self.nothing)
+        return _Read(len(ids), mean, keys, values)
+
+    def _probabilities(self, window: _Read, tokens: Sequence[int]) -> Floats:
+        (probabilities,) = self._run(OUTPUTS[:1], [*tokens, self.last], 1, window)
+        return np.asarray(probabilities, dtype=np.float32)[0]
+
+    def _run(self, wanted: Sequence[str], ids: Sequence[int], kind: int, before: _Read) -> list[Any]:
+        places = np.arange(before.length, before.length + len(ids), dtype=np.int64)[None]
+        texts = (np.array([ids], dtype=np.int64), places, np.full_like(places, kind))
+        inputs = (*texts, before.keys, before.values, before.mean)
+        results: list[Any] = self.session.run(list(wanted), dict(zip(INPUTS, inputs, strict=True)))
+        return results
 
 
 @lru_cache(maxsize=2)

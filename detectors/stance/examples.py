@@ -1,21 +1,30 @@
-"""Training examples of stance: pairs, each with the stances that its label allows.
+"""Training examples of stance: passages, each with several perspectives and the stances that their labels allow.
 
 Sources whose licence allows weights to be distributed: natural language inference (SNLI, counterfactually augmented NLI, the FEVER
-and MNLI parts of DocNLI), arguments with key points (ArgKP) and debate pages (`berdseye.detectors.training_pairs`). Some labels
-are partial: a key point of the other side is not supported, but whether the argument opposes it or says nothing about it is
-unknown, so that both are allowed.
+and MNLI parts of DocNLI), arguments with key points (ArgKP), debate pages (`berdseye.detectors.training_pairs`) and the claims of
+Perspectrum. Some labels are partial: a key point of the other side is not supported, but whether the argument opposes it or says
+nothing about it is unknown, so that both are allowed.
 """
 
+import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 
 from berdseye.data.errors import BadInputError
-from berdseye.detectors.training_pairs import denial, labelled_pairs, read_debates
+from berdseye.data.models.static_embedding import static_embedding
+from berdseye.detectors.training_pairs import (
+    SAME_DEBATE,
+    Debate,
+    denial,
+    labelled_pairs,
+    read_debates,
+    split_debates,
+)
 
 SUPPORTS, OPPOSES, NEITHER = 0, 1, 2
 STANCES = ("supports", "opposes", "neither")
@@ -25,6 +34,9 @@ ENTAILED, CONTRADICTED, UNRELATED = frozenset({SUPPORTS}), frozenset({OPPOSES}),
 NOT_SUPPORTED = frozenset({OPPOSES, NEITHER})
 PAIRS_FILE = Path("stance") / "pairs.parquet"
 DEBATES_FOLDER = Path("perspectrum")
+CLAIMS_FILE = DEBATES_FOLDER / "perspectrum_with_answers_v1.0.json"
+POOL_FILE = DEBATES_FOLDER / "perspective_pool_v1.0.json"
+SPLIT_FILE = DEBATES_FOLDER / "dataset_split_v1.0.json"
 
 _BY_KIND: Mapping[str, Allowed] = {
     "entailment": ENTAILED,
@@ -41,16 +53,24 @@ _BY_DEBATE_KIND: Mapping[str, Allowed] = {
     "random": UNRELATED,
     "retrieved": UNRELATED,
 }
-_POINTS_A_WINDOW = 3
+_DENIED: Mapping[Allowed, Allowed] = {ENTAILED: CONTRADICTED, CONTRADICTED: ENTAILED, UNRELATED: UNRELATED}
+_POINTS_A_WINDOW = 6
 _ARGUMENTS_A_WINDOW = (2, 4)
+_MOST_SUPPORTED, _MOST_OTHERS = 2, 3
+
+
+class Statement(NamedTuple):
+    """A perspective and the stances towards it that the label allows."""
+
+    text: str
+    allowed: Allowed
 
 
 class Example(NamedTuple):
-    """A passage, a perspective, and the stances that the label of the pair allows."""
+    """A passage with labelled perspectives."""
 
     passage: str
-    perspective: str
-    allowed: Allowed
+    statements: tuple[Statement, ...]
 
 
 class StancePair(NamedTuple):
@@ -85,35 +105,56 @@ def read_stance_pairs(folder: Path) -> list[StancePair]:
 def training_examples(folder: Path, seed: int = 0) -> dict[str, list[Example]]:
     """Return the training examples of a data folder by source; the same folder and seed give the same examples.
 
-    The test and dev topics of ArgKP, the dev part of the counterfactual pairs and the held-out debates are left out, and so is
-    every source without a licence or made as a test.
+    The dev and test topics of ArgKP, the dev part of the counterfactual pairs and the held-out debates are left out, and so are
+    every source without a licence, the negations made as a test, and inference pairs that share a text with them.
     """
     pairs = read_stance_pairs(folder)
+    tested = {text for p in pairs if p.source.startswith("negation-") for text in (p.passage, p.perspective)}
+    pairs = [p for p in pairs if p.passage not in tested and p.perspective not in tested]
     arguments = [p for p in pairs if p.source == "argkp" and p.split == "train"]
-    examples = {
-        "snli": _labelled(p for p in pairs if p.source == "snli"),
-        "counterfactual": _labelled(p for p in pairs if p.source == "counterfactual-nli" and p.split == "train"),
-        "fever": _labelled(p for p in pairs if p.source == "docnli-fever"),
-        "mnli": _labelled(p for p in pairs if p.source == "docnli-mnli"),
-        "points matched": _labelled(p for p in arguments if p.kind == "match"),
-        "points of the other side": _labelled(p for p in arguments if p.kind == "other side"),
-        "points of the same side": _labelled(p for p in arguments if p.kind == "same side, other point"),
+    debates = read_debates(folder / DEBATES_FOLDER)
+    return {
+        "snli": _by_passage(p for p in pairs if p.source == "snli"),
+        "counterfactual": _by_passage(p for p in pairs if p.source == "counterfactual-nli" and p.split != "dev"),
+        "fever": _by_passage(p for p in pairs if p.source == "docnli-fever"),
+        "mnli": _by_passage(p for p in pairs if p.source == "docnli-mnli"),
+        "arguments": _by_passage(arguments),
         "windows of arguments": _windows(arguments, seed),
+        "debates": _debate_examples(debates, seed),
+        "claims": _claim_examples(folder, _held_out_claims(debates, seed)),
     }
-    return examples | _debate_examples(folder, seed)
 
 
-def with_denials(examples: Sequence[Example], share: float, chance: Random) -> list[Example]:
-    """Return the examples, with this share of the supported perspectives denied and then opposed."""
-    out = []
-    for example in examples:
-        denied = denial(example.perspective) if example.allowed == ENTAILED and chance.random() < share else None
-        out.append(example if denied is None else Example(example.passage, denied, CONTRADICTED))
-    return out
+def drawn(example: Example, denied: float, chance: Random) -> Example:
+    """Choose a few perspectives of an example, supported ones first, and add the denials of a share `denied` of them.
+
+    The denial of a supported perspective is opposed, and the other way round: a word of negation does not reveal the label.
+    """
+    shuffled = chance.sample(example.statements, len(example.statements))
+    supported = [s for s in shuffled if s.allowed == ENTAILED][:_MOST_SUPPORTED]
+    chosen = supported + [s for s in shuffled if s.allowed != ENTAILED][:_MOST_OTHERS]
+    for statement in tuple(chosen):
+        if statement.allowed in _DENIED and chance.random() < denied:
+            text = denial(statement.text)
+            if text is not None and all(text != other.text for other in chosen):
+                chosen.append(Statement(text, _DENIED[statement.allowed]))
+    return Example(example.passage, tuple(chosen))
 
 
-def _labelled(pairs: "Sequence[StancePair] | object") -> list[Example]:
-    return [Example(p.passage, p.perspective, _BY_KIND[p.kind]) for p in pairs]  # type: ignore[attr-defined]
+def _by_passage(pairs: Iterable[StancePair]) -> list[Example]:
+    return _grouped((p.passage, Statement(p.perspective, _BY_KIND[p.kind])) for p in pairs)
+
+
+def _grouped(labelled: Iterable[tuple[str, Statement]]) -> list[Example]:
+    """Collect the perspectives of each passage; a perspective with two labels is left out."""
+    allowed: dict[str, dict[str, set[Allowed]]] = defaultdict(lambda: defaultdict(set))
+    for passage, statement in labelled:
+        allowed[passage][statement.text].add(statement.allowed)
+    examples = [
+        Example(passage, tuple(Statement(text, *found) for text, found in texts.items() if len(found) == 1))
+        for passage, texts in allowed.items()
+    ]
+    return [example for example in examples if example.statements]
 
 
 def _windows(arguments: Sequence[StancePair], seed: int) -> list[Example]:
@@ -129,21 +170,63 @@ def _windows(arguments: Sequence[StancePair], seed: int) -> list[Example]:
         for _ in texts:
             chosen = chance.sample(texts, min(len(texts), chance.randint(*_ARGUMENTS_A_WINDOW)))
             passage = " ".join(f"{text.strip().rstrip('.')}." for text in chosen)
+            statements = []
             for point in chance.sample(points, min(_POINTS_A_WINDOW, len(points))):
                 kinds = [kinds_by_argument[text].get(point) for text in chosen]
                 if "match" in kinds:
-                    out.append(Example(passage, point, ENTAILED))
+                    statements.append(Statement(point, ENTAILED))
                 elif None not in kinds:  # an unlabelled argument may match
-                    out.append(Example(passage, point, NOT_SUPPORTED))
+                    statements.append(Statement(point, NOT_SUPPORTED))
+            if statements:
+                out.append(Example(passage, tuple(statements)))
     return out
 
 
-def _debate_examples(folder: Path, seed: int) -> dict[str, list[Example]]:
-    out: dict[str, list[Example]] = {"debates supported": [], "debates claims": [], "debates others": []}
-    for p in labelled_pairs(read_debates(folder / DEBATES_FOLDER), seed):
-        if p.split != "train":
-            continue
-        allowed = ENTAILED if p.supports else _BY_DEBATE_KIND.get(p.kind, NOT_SUPPORTED)
-        name = "supported" if p.supports else "claims" if p.kind == "claim" else "others"
-        out[f"debates {name}"].append(Example(p.pair.passage, p.pair.perspective, allowed))
-    return out
+def _debate_examples(debates: Sequence[Debate], seed: int) -> list[Example]:
+    return _grouped(
+        (
+            p.pair.passage,
+            Statement(p.pair.perspective, ENTAILED if p.supports else _BY_DEBATE_KIND.get(p.kind, NOT_SUPPORTED)),
+        )
+        for p in labelled_pairs(debates, seed)
+        if p.split == "train"
+    )
+
+
+def _held_out_claims(debates: Sequence[Debate], seed: int) -> list[str]:
+    return [d.claim for d, split in zip(debates, split_debates(debates, seed), strict=True) if split != "train"]
+
+
+def _claim_examples(folder: Path, held_out: Sequence[str]) -> list[Example]:
+    """Return Perspectrum's sentences for and against the claims of its train part, each with the claim and other sentences.
+
+    A sentence supports the paraphrases of itself, and no sentence of the other side. Claims near a held-out debate are left out.
+    """
+    splits = _json(folder / SPLIT_FILE)
+    texts = {entry["pId"]: entry["text"].strip() for entry in _json(folder / POOL_FILE)}
+    claims = [c for c in _json(folder / CLAIMS_FILE) if splits.get(str(c["cId"])) == "train"]
+    embed = static_embedding().encode
+    near = (embed([c["text"] for c in claims]) @ embed(list(held_out)).T).max(axis=1) >= SAME_DEBATE
+    labelled = []
+    for claim, left_out in zip(claims, near, strict=True):
+        sides: dict[str, list[list[str]]] = {"SUPPORT": [], "UNDERMINE": []}
+        for cluster in claim["perspectives"]:
+            if cluster["stance_label_3"] in sides and not left_out:
+                sides[cluster["stance_label_3"]].append([texts[number] for number in cluster["pids"]])
+        for side, other in (("SUPPORT", "UNDERMINE"), ("UNDERMINE", "SUPPORT")):
+            others = [Statement(cluster[0], NOT_SUPPORTED) for cluster in sides[other]]
+            towards = Statement(claim["text"].strip(), ENTAILED if side == "SUPPORT" else CONTRADICTED)
+            for cluster in sides[side]:
+                for text in cluster:
+                    same = [Statement(paraphrase, ENTAILED) for paraphrase in cluster if paraphrase != text]
+                    labelled += [(text, statement) for statement in (towards, *same, *others)]
+    return _grouped(labelled)
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise BadInputError("A file of Perspectrum is missing.", where=path) from error
+    except ValueError as error:
+        raise BadInputError(f"The file cannot be read as JSON ({error}).", where=path) from error

@@ -1,51 +1,73 @@
-"""Write a trained network as the files that ship: an ONNX model with 8-bit weights, its tokenizer, and the card."""
+"""Write a trained network as the files that ship: an ONNX model with 8-bit weights, and its tokenizer."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import onnx
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
+from torch import Tensor
 
 from berdseye.data.files.atomic import write_with
-from berdseye.detectors.stance.detector import MODEL_FILE, TOKENIZER_FILE
-from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork, padded
+from berdseye.detectors.stance.detector import INPUTS, MODEL_FILE, OUTPUTS, TOKENIZER_FILE
+from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork
 
-_EXAMPLES: Sequence[tuple[str, str]] = (("a passage of some words", "a perspective"), ("another", "one"))
+_READ, _NEW = 5, 7
+"""Lengths of the texts that the exporter traces; any length can be read afterwards, none at all included."""
+
+
+class Reader(torch.nn.Module):
+    """One graph for both texts: a passage is read with nothing before it, a perspective with the passage before it."""
+
+    def __init__(self, network: StanceNetwork) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(
+        self, ids: Tensor, places: Tensor, kinds: Tensor, keys: Tensor, values: Tensor, passage: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return the three probabilities, the mean vector, and the keys and values of all that was read.
+
+        `ids`, `places` and `kinds` are int64[1, n]; `keys` and `values` float32[layers, 1, heads, length, width / heads];
+        `passage` is the mean vector of the passage, float32[1, width].
+        """
+        x = self.network.embedded(ids, places, kinds)
+        kept = []
+        for number, layer in enumerate(self.network.layers):
+            x, read = layer(x, None, (keys[number], values[number]))
+            kept.append(read)
+        mean = x.mean(1)
+        probabilities = torch.softmax(self.network.logits(passage, mean), dim=-1)
+        return probabilities, mean, torch.stack([k for k, _ in kept]), torch.stack([v for _, v in kept])
 
 
 def export(network: StanceNetwork, tokenizer: PairTokenizer, folder: Path) -> None:
-    """Write the model and the tokenizer into `folder`; the weights are quantised to 8-bit integers per channel."""
+    """Write the model and the tokenizer into `folder`.
+
+    Weights are quantised per channel to 7 bits in 8: with all 8, processors without VNNI instructions overflow.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    rows = padded(tokenizer.ids(_EXAMPLES))
-    sizes = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
+    first = network.layers[0]
+    width = network.hidden.out_features
+    past = torch.zeros(len(network.layers), 1, first.heads, _READ, width // first.heads)  # type: ignore[arg-type, operator]
+    texts = tuple(torch.ones(1, _NEW, dtype=torch.long) for _ in range(3))
+    dynamic = torch.export.Dim.DYNAMIC
     with TemporaryDirectory() as scratch:
         exact = Path(scratch) / "model.onnx"
         torch.onnx.export(
-            _Probabilities(network).eval(),
-            rows,
+            Reader(network).eval(),
+            (*texts, past, past.clone(), torch.zeros(1, width)),
             str(exact),
             dynamo=True,
-            dynamic_shapes=(sizes,) * len(rows),
-            input_names=["ids", "mask", "types"],
-            output_names=["probabilities"],
+            dynamic_shapes=({1: dynamic}, {1: dynamic}, {1: dynamic}, {3: dynamic}, {3: dynamic}, None),
+            input_names=list(INPUTS),
+            output_names=list(OUTPUTS),
             external_data=False,
             verbose=False,
         )
         model = onnx.load(str(exact))
         # The sizes noted by the exporter contradict those that the quantiser infers.
         del model.graph.value_info[:]
-        write_with(
-            folder / MODEL_FILE, lambda to: quantize_dynamic(model, to, weight_type=QuantType.QInt8, per_channel=True)
-        )
-    tokenizer.tokenizer.backend_tokenizer.save(str(folder / TOKENIZER_FILE))
-
-
-class _Probabilities(torch.nn.Module):
-    def __init__(self, network: StanceNetwork) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
-        return torch.softmax(self.network(ids, mask, types), dim=-1)
+        options = {"weight_type": QuantType.QInt8, "per_channel": True, "reduce_range": True}
+        write_with(folder / MODEL_FILE, lambda to: quantize_dynamic(model, to, **options))
+    tokenizer.tokenizer.save(str(folder / TOKENIZER_FILE))

@@ -1,71 +1,146 @@
-"""The network of `stance`: a transformer that reads passage and perspective together, and a head over both of their means.
+"""The network of `stance`: a passage is read once, and each perspective is read with the passage before its eyes.
 
-The mean of the passage's token vectors and the mean of the perspective's, their difference and product lead to three logits. Their
-cosine is added with a learned weight, so that training begins with a detector of topics instead of one that guesses.
+The tokens of the passage attend to the passage alone; those of a perspective attend to the passage and to themselves. So the keys
+and values of a passage are computed once for all of its perspectives, whose few tokens cost little, and no perspective can change
+what is found for another. The mean of the passage's token vectors and that of the perspective's, their difference and product
+lead to three logits. Their cosine is added with a learned weight, so that training begins with a detector of topics instead of one
+that guesses.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoModel, AutoTokenizer, BertModel
 
+from berdseye.detectors.stance.detector import MOST_PASSAGE_TOKENS, MOST_PERSPECTIVE_TOKENS
 from berdseye.detectors.stance.examples import STANCES
 
-MAX_LENGTH = 192
-"""The tokens that the network reads of both texts: a passage of 100 words and a perspective of 30 fit."""
-_DROPPED = 0.1
+PASSAGE, PADDING = 0, -1
 _FIRST_SKIP = (4.0, 0.0, -4.0)
 
 
+class Layer(nn.Module):
+    """A layer of BERT whose keys and values may continue those of texts that were read before."""
+
+    def __init__(self, layer: Any) -> None:
+        super().__init__()
+        attention = layer.attention
+        self.heads = int(attention.self.num_attention_heads)
+        self.query, self.key, self.value = attention.self.query, attention.self.key, attention.self.value
+        self.joined, self.joined_norm = attention.output.dense, attention.output.LayerNorm
+        self.up, self.down, self.norm = layer.intermediate.dense, layer.output.dense, layer.output.LayerNorm
+
+    def forward(
+        self, x: Tensor, mask: Tensor | None, past: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Return the vectors after this layer, and the keys and values, [n, heads, length, width / heads]."""
+        query, key, value = (self._by_head(part(x)) for part in (self.query, self.key, self.value))
+        if past is not None:
+            key, value = torch.cat([past[0], key], dim=2), torch.cat([past[1], value], dim=2)
+        seen = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        x = self.joined_norm(x + self.joined(seen.transpose(1, 2).flatten(2)))
+        return self.norm(x + self.down(nn.functional.gelu(self.up(x)))), (key, value)
+
+    def _by_head(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+
 class StanceNetwork(nn.Module):
-    """Token ids, attention mask and token types (1: perspective), each int64[n, length], to logits float32[n, 3]."""
+    """A BERT encoder with a head for three stances; `base` is a folder or a name that transformers loads."""
 
     def __init__(self, base: str | Path) -> None:
         super().__init__()
-        self.encoder = AutoModel.from_pretrained(str(base))
-        width = int(self.encoder.config.hidden_size)
-        self.drop = nn.Dropout(_DROPPED)
+        bert = AutoModel.from_pretrained(str(base))
+        if not isinstance(bert, BertModel):
+            raise TypeError(f"The base must be a BERT model, not {type(bert).__name__}.")
+        found = bert.embeddings
+        self.words, self.places, self.kinds = found.word_embeddings, found.position_embeddings, found.token_type_embeddings
+        self.norm = found.LayerNorm
+        self.layers = nn.ModuleList(Layer(layer) for layer in bert.encoder.layer)
+        width = int(bert.config.hidden_size)
         self.hidden = nn.Linear(4 * width, width)
         self.out = nn.Linear(width, len(STANCES))
         self.skip = nn.Parameter(torch.tensor(_FIRST_SKIP))
 
-    def forward(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
-        vectors = self.encoder(input_ids=ids, attention_mask=mask, token_type_ids=types).last_hidden_state
-        passage = _mean(vectors, (1 - types) * mask)
-        perspective = _mean(vectors, types * mask)
+    def forward(self, packed: "Packed") -> Tensor:
+        """Return the logits of packed perspectives, float32[n_perspectives, 3], passage by passage."""
+        segments = packed.segments
+        x = self.embedded(packed.ids, packed.places, (segments > PASSAGE).long())
+        mine, theirs = segments.unsqueeze(2), segments.unsqueeze(1)
+        mask = ((theirs == PASSAGE) | (theirs == mine)).unsqueeze(1)
+        for layer in self.layers:
+            x, _ = layer(x, mask)
+        numbers = torch.arange(int(segments.max()) + 1).view(1, -1, 1)
+        weights = (segments.unsqueeze(1) == numbers).to(x.dtype)
+        counts = weights.sum(-1, keepdim=True)
+        means = (weights @ x) / counts.clamp(min=1)
+        there = (counts.squeeze(-1) > 0)[:, 1:]
+        passages = means[:, :1].expand(-1, means.shape[1] - 1, -1)
+        return self.logits(passages[there], means[:, 1:][there])
+
+    def embedded(self, ids: Tensor, places: Tensor, kinds: Tensor) -> Tensor:
+        """Return the vectors before the first layer, from ids, positions and kinds (1: perspective), int64[n, length]."""
+        vectors: Tensor = self.norm(self.words(ids) + self.kinds(kinds) + self.places(places))
+        return vectors
+
+    def logits(self, passage: Tensor, perspective: Tensor) -> Tensor:
+        """Return the logits of mean vectors, float32[n, 3]."""
         both = torch.cat([passage, perspective, (passage - perspective).abs(), passage * perspective], dim=-1)
-        logits: Tensor = self.out(self.drop(nn.functional.gelu(self.hidden(self.drop(both)))))
+        logits: Tensor = self.out(nn.functional.gelu(self.hidden(both)))
         return logits + torch.cosine_similarity(passage, perspective, dim=-1).unsqueeze(-1) * self.skip
 
 
+class Packed(NamedTuple):
+    """Passages with their perspectives behind them, int64[n_passages, length].
+
+    `segments` is 0 for the passage, 1, 2, ... for its perspectives and -1 for padding; every perspective's positions continue
+    those of the passage.
+    """
+
+    ids: Tensor
+    places: Tensor
+    segments: Tensor
+
+
+Row = tuple[list[int], list[int], list[int]]
+
+
 class PairTokenizer:
-    """Token ids of pairs; a passage that is too long is cut at its end, and `cut` counts how many were."""
+    """Token ids of passages with perspectives; a text that is too long is cut at its end, and `cut` counts how many were."""
 
     def __init__(self, base: str | Path) -> None:
-        self.tokenizer: Any = AutoTokenizer.from_pretrained(str(base))
+        self.tokenizer: Any = AutoTokenizer.from_pretrained(str(base)).backend_tokenizer
+        self.tokenizer.no_truncation()
+        self.tokenizer.no_padding()
+        self.first, self.last = (self.tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
         self.cut = 0
 
-    def ids(self, texts: Sequence[tuple[str, str]]) -> list[tuple[list[int], list[int]]]:
-        """Return token ids and token types of (passage, perspective) texts."""
-        rows = self.tokenizer([p for p, _ in texts], [q for _, q in texts], truncation="only_first", max_length=MAX_LENGTH)
-        self.cut += sum(len(ids) == MAX_LENGTH for ids in rows["input_ids"])
-        return list(zip(rows["input_ids"], rows["token_type_ids"], strict=True))
+    def row(self, passage: str, perspectives: Sequence[str]) -> Row:
+        """Return ids, positions and segments of a passage and its perspectives."""
+        ids = [self.first, *self._ids(passage, MOST_PASSAGE_TOKENS), self.last]
+        read = len(ids)
+        places, segments = list(range(read)), [PASSAGE] * read
+        for number, perspective in enumerate(perspectives, 1):
+            tokens = [*self._ids(perspective, MOST_PERSPECTIVE_TOKENS), self.last]
+            ids += tokens
+            places += range(read, read + len(tokens))
+            segments += [number] * len(tokens)
+        return ids, places, segments
+
+    def _ids(self, text: str, most: int) -> list[int]:
+        ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
+        self.cut += len(ids) > most
+        return ids[:most]
 
 
-def padded(rows: Sequence[tuple[list[int], list[int]]]) -> tuple[Tensor, Tensor, Tensor]:
-    """Return ids, mask and types of rows, padded to the longest of them."""
-    shape = (len(rows), max(len(ids) for ids, _ in rows))
-    ids, mask, types = (torch.zeros(shape, dtype=torch.long) for _ in range(3))
-    for place, (row, kinds) in enumerate(rows):
-        ids[place, : len(row)] = torch.tensor(row)
-        types[place, : len(row)] = torch.tensor(kinds)
-        mask[place, : len(row)] = 1
-    return ids, mask, types
-
-
-def _mean(vectors: Tensor, mask: Tensor) -> Tensor:
-    weights = mask.unsqueeze(-1).to(vectors.dtype)
-    return (vectors * weights).sum(1) / weights.sum(1)
+def packed(rows: Sequence[Row]) -> Packed:
+    """Pad rows to the longest of them."""
+    shape = (len(rows), max(len(ids) for ids, _, _ in rows))
+    out = Packed(torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long), torch.full(shape, PADDING))
+    for number, row in enumerate(rows):
+        for tensor, values in zip(out, row, strict=True):
+            tensor[number, : len(values)] = torch.tensor(values)
+    return out

@@ -8,43 +8,44 @@ from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from berdseye.data.progress import Progress, silent
-from berdseye.detectors.stance.examples import STANCES, Example, with_denials
-from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork, padded
+from berdseye.detectors.stance.examples import STANCES, SUPPORTS, Example, drawn
+from berdseye.detectors.stance.network import Packed, PairTokenizer, StanceNetwork, packed
 
 MIXTURE: Mapping[str, float] = {
-    "snli": 12,
-    "counterfactual": 14,
+    "snli": 14,
+    "counterfactual": 16,
     "fever": 9,
-    "mnli": 10,
-    "points matched": 6,
-    "points of the other side": 7,
-    "points of the same side": 4,
+    "mnli": 11,
+    "arguments": 15,
     "windows of arguments": 9,
-    "debates supported": 9,
-    "debates claims": 9,
-    "debates others": 11,
+    "debates": 16,
+    "claims": 10,
 }
-"""How many of 100 examples come from each source. Inference stays close to half of every batch: a stage of arguments alone made
-the network forget it."""
+"""How many of 100 passages come from each source. Inference stays half of every batch: a stage of arguments alone made the network
+forget it."""
 CHECKPOINT = "checkpoint.pt"
-_POOL = 1024
-_BATCH_TOKENS = 3072
-_DENIED = 0.15
+_POOL = 512
+_BATCH_TOKENS = 1536
+_DENIED = 0.25
+_MARGIN_WEIGHT = 0.3
 _HEAD_FACTOR = 5.0
-_WARMUP = 150
+_WARMUP = 200
 _LEAST_RATE = 0.02
+_AVERAGED = 0.998
 _KEPT_EVERY = 250
 
 
 class StanceSettings(NamedTuple):
-    """What a training is made with; `steps` are batches of about 3,000 tokens."""
+    """What a training is made with; `steps` are batches of about 1,500 tokens."""
 
     steps: int = 12_000
-    learning_rate: float = 8e-5
+    learning_rate: float = 1e-4
     seed: int = 0
 
 
@@ -56,42 +57,45 @@ def train(
     *,
     progress: Progress = silent,
 ) -> StanceNetwork:
-    """Train a network in `folder` and return it; one that was interrupted resumes from its last checkpoint.
+    """Train a network in `folder` and return the moving average of its weights; an interrupted training resumes.
 
     A resumed training draws other batches than an uninterrupted one from there on, so that its weights differ slightly.
     """
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(settings.seed)
     network, tokenizer = StanceNetwork(base), PairTokenizer(base)
-    head = [p for name, p in network.named_parameters() if not name.startswith("encoder.")]
+    network.words.requires_grad_(False)
+    averaged = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(_AVERAGED))
+    head = [*network.hidden.parameters(), *network.out.parameters(), network.skip]
+    known = {id(parameter) for parameter in head}
     optimizer = torch.optim.AdamW(
         [
-            {"params": network.encoder.parameters(), "lr": settings.learning_rate},
+            {"params": [p for p in network.parameters() if p.requires_grad and id(p) not in known]},
             {"params": head, "lr": settings.learning_rate * _HEAD_FACTOR},
         ],
+        lr=settings.learning_rate,
         weight_decay=0.01,
     )
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min(1.0, (step + 1) / _WARMUP) * max(_LEAST_RATE, 1 - step / settings.steps)
     )
-    parts: dict[str, Any] = {"network": network, "optimizer": optimizer, "schedule": schedule}
+    parts: dict[str, Any] = {"network": network, "averaged": averaged, "optimizer": optimizer, "schedule": schedule}
     first = _resume(folder / CHECKPOINT, parts, settings)
     batches = mixed_batches(examples, tokenizer, Random(settings.seed * 1_000_003 + first))
-    torch.manual_seed(settings.seed * 1_000_003 + first)
-    network.train()
     for step in range(first + 1, settings.steps + 1):
-        (ids, mask, types), allowed = next(batches)
-        loss = partial_loss(network(ids, mask, types), allowed)
+        batch, allowed, owners = next(batches)
+        logits = network(batch)
+        loss = partial_loss(logits, allowed) + _MARGIN_WEIGHT * margin_loss(logits, allowed, owners)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimizer.step()
         schedule.step()
+        averaged.update_parameters(network)
         progress(step, "steps", settings.steps)
         if step % _KEPT_EVERY == 0 or step == settings.steps:
             _keep(folder / CHECKPOINT, parts, settings, step)
-    network.eval()
-    return network
+    return averaged.module.eval()  # type: ignore[no-any-return]
 
 
 def partial_loss(logits: Tensor, allowed: Tensor) -> Tensor:
@@ -100,49 +104,59 @@ def partial_loss(logits: Tensor, allowed: Tensor) -> Tensor:
     return -torch.logsumexp(log_p, dim=-1).mean()
 
 
+def margin_loss(logits: Tensor, allowed: Tensor, owners: Tensor) -> Tensor:
+    """Return the mean of softplus(log-odds of support of B - of A) over perspectives A, supported, and B, not, of one passage.
+
+    `owners`, int64[n], numbers the passages. As in STANCY (Popat et al., EMNLP 2019), a passage is compared with a perspective and
+    its contrary; 0 if no passage has both.
+    """
+    odds = logits[:, SUPPORTS] - torch.logsumexp(logits[:, SUPPORTS + 1 :], dim=-1)
+    supported, refused = allowed[:, SUPPORTS] & (allowed.sum(-1) == 1), ~allowed[:, SUPPORTS]
+    compared = supported[:, None] & refused[None, :] & (owners[:, None] == owners[None, :])
+    losses = nn.functional.softplus(odds[None, :] - odds[:, None])[compared]
+    return losses.mean() if len(losses) else odds.sum() * 0
+
+
 def mixed_batches(
     examples: Mapping[str, Sequence[Example]], tokenizer: PairTokenizer, chance: Random
-) -> Iterator[tuple[tuple[Tensor, Tensor, Tensor], Tensor]]:
-    """Yield batches without end: (ids, mask, types) and the allowed stances, bool[n, 3].
+) -> Iterator[tuple[Packed, Tensor, Tensor]]:
+    """Yield batches without end: packed passages, the allowed stances, bool[n, 3], and the passage of each, int64[n].
 
-    1,024 examples at a time are drawn by `MIXTURE`, each source in a random order and again from its start when it is used up, and
+    512 passages at a time are drawn by `MIXTURE`, each source in a random order and again from its start when it is used up, and
     are cut into batches of similar length.
     """
     names = [name for name in MIXTURE if examples.get(name)]
     waiting: dict[str, list[int]] = {name: [] for name in names}
     while True:
-        drawn = []
+        chosen = []
         for name in chance.choices(names, [MIXTURE[name] for name in names], k=_POOL):
             if not waiting[name]:
                 waiting[name] = chance.sample(range(len(examples[name])), len(examples[name]))
-            drawn.append(examples[name][waiting[name].pop()])
-        drawn = with_denials(drawn, _DENIED, chance)
-        rows = tokenizer.ids([(e.passage, e.perspective) for e in drawn])
+            chosen.append(drawn(examples[name][waiting[name].pop()], _DENIED, chance))
+        rows = [tokenizer.row(example.passage, [s.text for s in example.statements]) for example in chosen]
         batches: list[list[int]] = [[]]
         for place in sorted(range(len(rows)), key=lambda place: len(rows[place][0])):
-            if (len(batches[-1]) + 1) * len(rows[place][0]) > _BATCH_TOKENS:
+            if batches[-1] and (len(batches[-1]) + 1) * len(rows[place][0]) > _BATCH_TOKENS:
                 batches.append([])
             batches[-1].append(place)
         chance.shuffle(batches)
         for batch in batches:
-            allowed = [[stance in drawn[place].allowed for stance in range(len(STANCES))] for place in batch]
-            yield padded([rows[place] for place in batch]), torch.tensor(allowed)
+            statements = [(number, s) for number, place in enumerate(batch) for s in chosen[place].statements]
+            allowed = [[stance in s.allowed for stance in range(len(STANCES))] for _, s in statements]
+            yield packed([rows[p] for p in batch]), torch.tensor(allowed), torch.tensor([n for n, _ in statements])
 
 
 def stance_probabilities(
     network: StanceNetwork, tokenizer: PairTokenizer, texts: Sequence[tuple[str, str]], batch: int = 64
-) -> np.ndarray[Any, np.dtype[np.float32]]:
+) -> npt.NDArray[np.float32]:
     """Return P of each stance, float32[n, 3], of (passage, perspective) texts, in full precision."""
-    rows = tokenizer.ids(texts)
+    rows = [tokenizer.row(passage, [perspective]) for passage, perspective in texts]
     out = np.zeros((len(rows), len(STANCES)), dtype=np.float32)
     order = sorted(range(len(rows)), key=lambda place: len(rows[place][0]))
-    training = network.training
-    network.eval()
     with torch.inference_mode():
         for start in range(0, len(order), batch):
             places = order[start : start + batch]
-            out[places] = torch.softmax(network(*padded([rows[i] for i in places])), dim=-1).numpy()
-    network.train(training)
+            out[places] = torch.softmax(network(packed([rows[i] for i in places])), dim=-1).numpy()
     return out
 
 
