@@ -22,28 +22,40 @@ _GOLD = "gold"
 class LabelStore:
     """P(supports) by pair key, for each label source (a detector or gold labels) and each of its versions.
 
-    Reading raises `DamagedError` if a segment of the labels is damaged or missing.
+    A source that tells opposing passages from those that take no side stores P(opposes) too. Reading raises `DamagedError` if a segment of the labels is damaged or missing.
     """
 
     def __init__(self, workspace: Workspace) -> None:
         self.folder = workspace.labels_folder
 
-    def put(self, source: str, version: str, keys: Sequence[str], probabilities: Sequence[float]) -> None:
-        """Append labels; a newer value of a key replaces an older one."""
+    def put(
+        self,
+        source: str,
+        version: str,
+        keys: Sequence[str],
+        probabilities: Sequence[float],
+        opposing: Sequence[float] | None = None,
+    ) -> None:
+        """Append labels, and P(opposes) of each if the source tells; a newer value of a key replaces an older one."""
         if len(keys) == 0:
             return
-        table = pa.table(
-            {
-                "pair": pa.array(keys, pa.string()),
-                "probability": pa.array(np.asarray(probabilities, np.float32)),
-            }
-        )
+        columns = {"pair": pa.array(keys, pa.string()), "probability": pa.array(np.asarray(probabilities, np.float32))}
+        if opposing is not None:
+            columns["opposes"] = pa.array(np.asarray(opposing, np.float32))
+        table = pa.table(columns)
         segment = self._folder(source, version) / f"{self._next(source, version):08d}-{uuid4().hex[:8]}.parquet"
         write_parquet(segment, table)
         segment_files(segment).seal()
 
     def get(self, source: str, keys: Sequence[str], version: str | None = None) -> npt.NDArray[np.float32]:
         """P(supports) of each key, float32[n_keys], NaN for keys without a label; `version` None reads all versions."""
+        return self._column("probability", source, keys, version)
+
+    def opposing(self, source: str, keys: Sequence[str], version: str) -> npt.NDArray[np.float32]:
+        """P(opposes) of each key, float32[n_keys], NaN for keys without a label and for sources that do not tell."""
+        return self._column("opposes", source, keys, version)
+
+    def _column(self, column: str, source: str, keys: Sequence[str], version: str | None) -> npt.NDArray[np.float32]:
         probabilities = np.full(len(keys), np.nan, dtype=np.float32)
         pattern = self._folder(source, version if version is not None else "*")
         segments = _checked_segments(pattern.parent, pattern.name)
@@ -52,12 +64,12 @@ class LabelStore:
         wanted = pa.table({"pair": pa.array(keys, pa.string()), "place": pa.array(np.arange(len(keys)))})
         with _reading(segments) as connection:
             connection.register("wanted", wanted)
+            stored = connection.read_parquet(segments, filename=True, union_by_name=True)
+            if column not in stored.columns:
+                return probabilities
+            connection.register("stored", stored)
             result = connection.execute(
-                """
-                SELECT wanted.place, stored.probability
-                FROM read_parquet($segments, filename = true) stored JOIN wanted USING (pair) ORDER BY stored.filename
-                """,
-                {"segments": segments},
+                f"SELECT place, {column} FROM stored JOIN wanted USING (pair) WHERE {column} IS NOT NULL ORDER BY filename"
             ).fetchnumpy()
         places, values = result.values()
         probabilities[np.asarray(places)] = np.asarray(values)  # the last of several values for a place wins

@@ -24,6 +24,7 @@ DEFAULTS: dict[str, Any] = {
     "judgments": {"url": ""},
     "label_studio": {"url": "", "project": "Berdseye"},
     "language_models": {"default": "", "cap": 0.0, "requests_per_minute": 0.0, "prices": {}},
+    "detectors": {"unsure": 0.1},
     "judging": {"break_minutes": 45.0},
     "measures": {"min_judged": 0.5},
     "people": PEOPLE,
@@ -150,6 +151,10 @@ class Workspace:
     @property
     def thresholds_folder(self) -> Path:
         return self.folder / "thresholds"
+
+    @property
+    def grades_folder(self) -> Path:
+        return self.folder / "grades"
 
     @property
     def label_studio_folder(self) -> Path:

@@ -75,6 +75,13 @@ def _similarity(arguments: Arguments, workspace: Workspace | None) -> Detector:
     return similarity_detector(arguments.name("model", "static", place=True))
 
 
+def _stance(arguments: Arguments, workspace: Workspace | None) -> Detector:
+    from berdseye.detectors.stance.detector import StanceDetector
+
+    del arguments, workspace
+    return StanceDetector()
+
+
 def _embedded(arguments: Arguments, workspace: Workspace | None) -> Detector:
     from berdseye.detectors.embedded import EmbeddedDetector, trained_weights
 
@@ -137,6 +144,7 @@ def _lora(arguments: Arguments, workspace: Workspace | None) -> Detector:
 
 
 DETECTORS: Mapping[str, Opener] = {
+    "stance": _stance,
     "embedded": _embedded,
     "api": _api,
     "similarity": _similarity,

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from time import monotonic
+from typing import NamedTuple
 
 import numpy as np
 
 from berdseye.data.labels import LabelStore
 from berdseye.data.progress import Progress, silent
-from berdseye.data.records import Pair
+from berdseye.data.records import Label, Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
-from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.opinions import Opinion, grade_of, opinions
+from berdseye.detectors.protocol import Detector, Floats, stances_function
 from berdseye.detectors.trained import adopted_detector
 
 _SECONDS = 20.0
@@ -53,6 +55,26 @@ def label(
     )
 
 
+class OpinedPair(NamedTuple):
+    """A detector's label of a pair, and the opinion that a page shows for it."""
+
+    label: Label
+    opinion: Opinion
+
+
+def opined(workspace: Workspace, detector: Detector, pairs: Sequence[Pair]) -> list[OpinedPair]:
+    """Return a detector's label and opinion of each pair, through the label cache.
+
+    The width of the opinion `unsure` is the setting `unsure` in the section `detectors` of the workspace.
+    """
+    store = LabelStore(workspace)
+    supporting = label(store, detector, pairs)
+    opposing = store.opposing(detector.name, [pair.key for pair in pairs], detector.version)
+    unsure = float(workspace.settings["detectors"]["unsure"])
+    words = opinions(grade_of(workspace, detector), detector.threshold, unsure, supporting, opposing)
+    return [OpinedPair(Label(p, p >= detector.threshold), w) for p, w in zip(supporting.tolist(), words, strict=True)]
+
+
 def label_keys(
     store: LabelStore,
     detector: Detector,
@@ -74,13 +96,15 @@ def label_keys(
         first.setdefault(keys[place], place)
     missing = list(first)
     predicted: dict[str, float] = {}
-    waiting: dict[str, float] = {}
+    waiting: dict[str, Sequence[float]] = {}
+    tell = stances_function(detector)
     last_stored = monotonic()
     try:
         for start in range(0, len(missing), detector.pairs_at_once):
             batch = missing[start : start + detector.pairs_at_once]
-            probabilities = detector.predict(texts([first[key] for key in batch]))
-            waiting.update(zip(batch, probabilities.tolist(), strict=True))
+            pairs = texts([first[key] for key in batch])
+            rows = detector.predict(pairs)[:, None] if tell is None else tell(pairs)
+            waiting.update(zip(batch, rows.tolist(), strict=True))
             progress(start + len(batch), "pairs", len(missing))
             if monotonic() - last_stored > _SECONDS:
                 _store(store, detector.name, version, waiting, predicted)
@@ -100,8 +124,12 @@ def predict_all(detector: Detector, pairs: Sequence[Pair], *, progress: Progress
     return np.concatenate(parts)
 
 
-def _store(store: LabelStore, name: str, version: str, waiting: dict[str, float], known: dict[str, float]) -> None:
-    """Store the waiting predictions, and move them to `known`."""
-    store.put(name, version, list(waiting), list(waiting.values()))
-    known.update(waiting)
+def _store(
+    store: LabelStore, name: str, version: str, waiting: dict[str, Sequence[float]], known: dict[str, float]
+) -> None:
+    """Store the waiting predictions, (P(supports),) or (P(supports), P(opposes), P(neither)), and move them to `known`."""
+    rows = list(waiting.values())
+    supporting = [row[0] for row in rows]
+    store.put(name, version, list(waiting), supporting, [row[1] for row in rows] if rows and len(rows[0]) > 1 else None)
+    known.update(zip(waiting, supporting, strict=True))
     waiting.clear()

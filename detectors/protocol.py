@@ -1,6 +1,6 @@
 """The interface of every detector."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -12,8 +12,8 @@ Floats = npt.NDArray[np.float32]
 
 UNTUNED = "not tuned"
 """The source of a threshold that was not chosen on data."""
-DEFAULT_DETECTOR = "embedded"
-"""The detector that ships with Berdseye."""
+DEFAULT_DETECTOR = "stance"
+"""The detector that a new workspace uses."""
 
 
 class Detector(Protocol):
@@ -46,3 +46,12 @@ class Detector(Protocol):
     def predict(self, pairs: Sequence[Pair]) -> Floats:
         """Return P(supports) of each pair, float32[n_pairs], finite and within [0, 1], in the order of `pairs`."""
         ...
+
+
+def stances_function(detector: Detector) -> Callable[[Sequence[Pair]], Floats] | None:
+    """Return the detector's function from pairs to P(supports), P(opposes) and P(neither), float32[n_pairs, 3].
+
+    None if the detector has no method `stances`: most only say whether a passage supports a perspective.
+    """
+    found: Callable[[Sequence[Pair]], Floats] | None = getattr(detector, "stances", None)
+    return found

@@ -9,7 +9,7 @@ from berdseye.data.errors import StaleError
 from berdseye.data.files.atomic import write_json
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace, file_stem
-from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.protocol import Detector, Floats, stances_function
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class Tuned:
         self.detector = detector
         self.threshold = threshold
         self.threshold_source = source
+        self.stances = stances_function(detector)
 
     @property
     def name(self) -> str:

@@ -72,7 +72,7 @@ def adopted_detector(workspace: Workspace) -> str:
 
 
 def adopt(workspace: Workspace, detector: str, *, made_by: str = "") -> None:
-    """Make a detector the default of every page and command; `embedded` restores the shipped one."""
+    """Make a detector the default of every page and command; `stance` restores the one that ships."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     write_json(
         workspace.detectors_folder / _ADOPTED,
@@ -88,14 +88,14 @@ def discard(workspace: Workspace, name: str) -> None:
     if adopted_detector(workspace) == trainings[name].detector:
         raise BadInputError(
             f"'{name}' is the adopted detector and cannot be discarded.",
-            hint="Adopt another one first: `berdseye detector adopt embedded`.",
+            hint="Adopt another one first: `berdseye detector adopt stance`.",
         )
     shutil.rmtree(trainings[name].folder)
 
 
 def detector_names(workspace: Workspace) -> list[str]:
     """Return the detectors to offer in a menu: the adopted one first, then those trained here, then the shipped ones."""
-    shipped = (DEFAULT_DETECTOR, "similarity(static)", "random")
+    shipped = (DEFAULT_DETECTOR, "embedded", "similarity(static)", "random")
     return list(dict.fromkeys([adopted_detector(workspace), *(t.detector for t in list_trained(workspace)), *shipped]))
 
 

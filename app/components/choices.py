@@ -8,10 +8,11 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from berdseye.app.components.plain_text import escaped
 from berdseye.data.datasets.stored import split_version, version_name, version_numbers
 from berdseye.data.runs.stored import RunManifest
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.labels.sources import default_sources, parse_label_source
+from berdseye.evaluation.labels.sources import default_sources, parse_label_source, source_grade
 
 T = TypeVar("T")
 
@@ -76,13 +77,28 @@ def chosen_run(runs: Sequence[RunManifest], label: str = "Run", key: str = "run"
 
 def chosen_source(workspace: Workspace, key: str = "labels", label: str = "Labels from", same_as: str = "") -> str:
     """Draw the choice of a label source that labels single pairs, and return it. If `same_as` names a source, the first option
-    is "the same" and stands for it."""
+    is "the same" and stands for it. A note says so if the labels tell topics and not sides."""
     same = ["the same"] if same_as else []
     sources = [s for s in default_sources(workspace) if not parse_label_source(s).corrected]
     chosen = st.selectbox(label, [*same, *sources], key=key, bind="query-params", accept_new_options=True)
     if chosen in same:
         return same_as
-    return str(parse_label_source(chosen or sources[0]).plain)
+    source = parse_label_source(chosen or sources[0]).plain
+    if source_grade(workspace, source) == "topic":
+        st.caption(f":orange[{source.parts[-1]}: grade topic. It tells what is on topic, not which side it takes.]")
+    return str(source)
+
+
+def tells_sides(workspace: Workspace, source: str) -> bool:
+    """Return whether the labels of a source tell sides; if they do not, draw a warning that says what helps."""
+    if source_grade(workspace, parse_label_source(source)) != "topic":
+        return True
+    st.warning(
+        f"The labels of **{escaped(source)}** tell what is on topic, not which side it takes: a passage against a perspective may "
+        "count as supporting it, and figures about sides mean little. Choose **stance**, **gold** or **human** above.",
+        icon=":material/warning:",
+    )
+    return False
 
 
 def chosen_version(workspace: Workspace, run: RunManifest, key: str, label: str = "Version") -> str:

@@ -1,7 +1,9 @@
 """One-line descriptions of a detector's quality, shown wherever its labels are."""
 
 from berdseye.app.components.plain_text import escaped
+from berdseye.detectors.opinions import Grade
 from berdseye.detectors.protocol import Detector
+from berdseye.evaluation.exploration.inspection import Agreement
 
 
 def detector_line(detector: Detector) -> str:
@@ -12,14 +14,19 @@ def detector_line(detector: Detector) -> str:
     )
 
 
-def fallibility(agreed: int, compared: int) -> str:
-    """Return a caution about the detector as Markdown, with its agreement with the gold labels if there are any."""
-    if not compared:
-        return (
-            ":orange[The detector makes mistakes, above all about which side a passage takes. Read the passage before you trust "
-            "a label.]"
+def fallibility(found: Agreement, grade: Grade) -> str:
+    """Return a caution about the detector as Markdown: what its grade means, how often it is unsure, and its agreement with the
+    gold labels if there are any."""
+    parts = [
+        "The detector tells passages on the topic from others, not which side they take."
+        if grade == "topic"
+        else "The detector makes mistakes: read the passage before you trust a label."
+    ]
+    if found.unsure:
+        parts.append(f"It is unsure about {found.unsure} of the {found.pairs} pairs on this page.")
+    if found.compared and grade == "stance":
+        parts.append(
+            f"Where it is sure, it agrees with {found.agreed} of {found.compared} gold labels "
+            f"({found.agreed / found.compared:.0%})."
         )
-    return (
-        ":orange[The detector makes mistakes, above all about which side a passage takes. On this page it agrees with "
-        f"{agreed} of {compared} gold labels ({agreed / compared:.0%}); gold labels, marked *gold*, override it.]"
-    )
+    return f":orange[{' '.join(parts)}]"

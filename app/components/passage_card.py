@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from berdseye.annotation.judgments.log import Verdict
 from berdseye.app.components.card_focus import CARD
 from berdseye.app.components.choices import passage_address
 from berdseye.app.components.perspective_mark import CHIP, chip_key
@@ -48,15 +49,15 @@ def _chip_button(
     can_judge: bool,
     flip: Callable[[Chip, Hit], None],
 ) -> None:
-    says = "supports" if chip.supports else "does not support"
+    says = chip.opinion if chip.by == "detector" else "supports" if chip.supports else "does not support"
     st.button(
-        f"P{place + 1} {'yes' if chip.supports else 'no'} · {_shown_source(chip)}",
+        f"P{place + 1} {says} · {_shown_source(chip)}" + (" · ≠ gold" if chip.differs_from_gold else ""),
         # The key contains the pair and its label, so that a press meant for the previous label finds no button.
         key=chip_key(place, f"{number}-{chip.key}-{says}"),
         icon=_ICONS.get(chip.by, ":material/person:"),
-        type="primary" if chip.supports else "secondary",
-        help=f"{escaped(chip.pair.perspective)} — {says} ({SOURCE_NAMES[chip.by]}; detector: "
-        f"P = {chip.detected.probability:.2f}). " + _next_step(chip, can_judge=can_judge),
+        type="primary" if says == "supports" else "secondary",
+        help=f"{escaped(chip.pair.perspective)} — {says} ({SOURCE_NAMES[chip.by]}; detector: {chip.opinion}, "
+        f"P(supports) = {chip.detected.probability:.2f}). " + _next_step(chip, can_judge=can_judge),
         disabled=not can_judge or chip.by == "adjudicator",
         on_click=flip,
         args=(chip, hit),
@@ -71,4 +72,11 @@ def _shown_source(chip: Chip) -> str:
 def _next_step(chip: Chip, *, can_judge: bool) -> str:
     if chip.by == "adjudicator":
         return "Adjudicated: change it on the Adjudication page."
-    return "Click to flip the label." if can_judge else "Enter your name first."
+    return f"Click to judge: {opposite(chip)}." if can_judge else "Enter your name first."
+
+
+def opposite(chip: Chip) -> Verdict:
+    """Return the judgment that a press on the chip records: the opposite of the label shown, and `supports` for every opinion
+    of a detector that is not that the passage supports."""
+    shown = chip.opinion == "supports" if chip.by == "detector" else chip.supports
+    return "does not support" if shown else "supports"

@@ -11,11 +11,10 @@ from berdseye.app.components.desk import Desk, draw_desk
 from berdseye.app.components.keys import ANNOTATE, key_list, keyboard
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.errors import BadInputError
-from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair
 from berdseye.data.runs.stored import list_runs
 from berdseye.detectors.detector_registry import parse_detector
-from berdseye.detectors.labelling import label
+from berdseye.detectors.labelling import opined
 from berdseye.detectors.trained import adopted_detector
 
 CHOSEN_RUNS = "pairs of runs that you choose"
@@ -66,11 +65,10 @@ def chosen_pairs() -> dict[str, PairRecord]:
 
 
 def opinion(record: PairRecord) -> str:
-    """The adopted detector's label of a pair, as Markdown."""
+    """The adopted detector's opinion of a pair, as Markdown."""
     detector = parse_detector(adopted_detector(workspace()), workspace())
-    p = float(label(LabelStore(workspace()), detector, [Pair(record.passage, record.perspective, record.title)])[0])
-    verdict = "supports" if p >= detector.threshold else "does not support"
-    return f"detector {escaped(detector.name)}: **{verdict}** (P = {p:.2f})"
+    [(found, says)] = opined(workspace(), detector, [Pair(record.passage, record.perspective, record.title)])
+    return f"detector {escaped(detector.name)}: **{says}** (P = {found.probability:.2f})"
 
 
 def page() -> None:

@@ -20,7 +20,9 @@ from berdseye.app.jobs.training_sets import create_set_version
 from berdseye.app.jobs.trainings import TrainingJob, jobs, start
 from berdseye.data.errors import BerdseyeError
 from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.opinions import graded
 from berdseye.detectors.trained import Trained, adopt, adopted_detector, detector_names, discard, list_trained
+from berdseye.evaluation.detection.grading import grade_in
 from berdseye.evaluation.detection.improvement import ADOPTS
 
 TABS = ("Detectors", "Train a better one", "Training sets")
@@ -58,15 +60,23 @@ def table() -> None:
         try:
             detector = parse_detector(name, workspace())
             measured = escaped(detector.measured or "not measured")
-            row_end = (escaped(detector.version), measured, detector.threshold, escaped(detector.threshold_source))
+            found = graded(workspace(), detector)
+            row_end = (
+                escaped(detector.version),
+                "not graded" if found is None else str(found),
+                measured,
+                detector.threshold,
+                escaped(detector.threshold_source),
+            )
         except BerdseyeError as error:
-            row_end = ("", escaped(str(error)), None, "")
+            row_end = ("", "", escaped(str(error)), None, "")
         rows.append(("in\u00a0use" if name == adopted else "", escaped(name), *row_end))
-    columns = ["", "detector", "version", "measured", "threshold", "threshold chosen by"]
+    columns = ["", "detector", "version", "grade", "measured", "threshold", "threshold chosen by"]
     st.table(pd.DataFrame(rows, columns=columns).set_index(""))
     st.caption(
         "Pages and commands take their labels from the detector in use unless you choose another label source. In a workspace "
-        "with gold labels, judgments and gold labels come first."
+        "with gold labels, judgments and gold labels come first. The grade says what labels can mean: *stance* tells sides, *topic* "
+        "does not, and neither does a detector that was not graded."
     )
 
 
@@ -79,6 +89,10 @@ def choose() -> None:
     if not chosen:
         return
     with right.container(horizontal=True):
+        if st.button("Grade", icon=":material/grade:", help="Measures whether it tells sides, on 87 contrasts."):
+            with st.spinner("Grading…"):
+                found = grade_in(workspace(), parse_detector(chosen, workspace()))
+            st.toast(f"{escaped(found.detector)}: {found}.")
         if st.button("Use", icon=":material/check_circle:", disabled=chosen == adopted_detector(workspace())):
             detector = parse_detector(chosen, workspace())
             adopt(workspace(), detector.name, made_by=acting_person())

@@ -1,7 +1,7 @@
 """The Explore page: the rankings of every chosen corpus and pipeline for one question, side by side. A person corrects a label
 with one key."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
@@ -15,21 +15,37 @@ from berdseye.app.components.corrections import LAST, correct, undo
 from berdseye.app.components.coverage_table import coverage_table, missing_line
 from berdseye.app.components.detector_line import detector_line, fallibility
 from berdseye.app.components.keys import EXPLORE, UNDO, key_list, keyboard
-from berdseye.app.components.passage_card import CHIPS_OF_A_CARD, passage_card
+from berdseye.app.components.passage_card import CHIPS_OF_A_CARD, opposite, passage_card
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.datasets.layouts.rows import perspectives_of_lines
 from berdseye.data.datasets.stored import dataset_names, load_dataset
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Question
 from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.opinions import grade_of
 from berdseye.detectors.trained import adopted_detector, detector_names
-from berdseye.evaluation.exploration.inspection import Chip, Hit, Listing, detector_against_gold, inspect_question
+from berdseye.evaluation.exploration.inspection import (
+    SHOWN,
+    Chip,
+    Hit,
+    Listing,
+    Shown,
+    detector_against_gold,
+    inspect_question,
+)
 from berdseye.evaluation.pipelines import pipeline_of
 from berdseye.retrieval.expansion.manual import ManualPerspectives
 from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
 from berdseye.retrieval.protocol import query_of
 
 OWN = "your own question"
+_SOURCES: Mapping[Shown, str] = {
+    "first available": "A label comes from the first available source: your judgment, other people's judgments, the gold labels "
+    "of the data set's authors,",
+    "people": "A label comes from people's judgments, and where there is none, from",
+    "gold": "A label comes from the gold labels of the data set's authors, and where there is none, from",
+    "detector": "Every label comes from",
+}
 LARGEST_K_SHOWN = 20
 
 
@@ -99,9 +115,15 @@ def chosen_lists() -> tuple[list[str], list[str], int, str]:
 
 
 def flip(question: Question, corpus: str, chip: Chip, hit: Hit) -> None:
-    """Record the opposite of the label of the chip as the person's judgment. It is stored before the page is drawn again."""
+    """Record what a press on the chip means as the person's judgment. It is stored before the page is drawn again."""
     place = [p.text for p in question.perspectives].index(chip.pair.perspective) + 1
-    correct(question, place, corpus, hit.passage, "does not support" if chip.supports else "supports")
+    correct(question, place, corpus, hit.passage, opposite(chip))
+
+
+def shown_labels() -> Shown:
+    """Draw the choice of the labels that count."""
+    chosen = st.segmented_control("Labels", SHOWN, default=SHOWN[0], key="labels", bind="query-params", required=True)
+    return chosen or SHOWN[0]
 
 
 @st.fragment
@@ -114,16 +136,14 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
             for corpus in corpora
         }
         chosen = parse_detector(detector, workspace())
-        listings = inspect_question(workspace(), judgments(), chosen, question, hits_by_list, k, annotator())
+        shown = shown_labels() if question.perspectives else SHOWN[0]
+        listings = inspect_question(workspace(), judgments(), chosen, question, hits_by_list, k, annotator(), shown)
         _toolbar(" ".join([question.dataset, question.id, question.text, *pipelines, *corpora, str(k)]))
         if question.perspectives:
             st.markdown(missing_line(question, listings))
             coverage_table(question, listings, k)
-            st.markdown(fallibility(*detector_against_gold(listings)))
-            st.caption(
-                "A label comes from the first available source: your judgment, other people's judgments, the gold labels of the "
-                f"data set's authors, the detector {detector_line(chosen)}"
-            )
+            st.markdown(fallibility(detector_against_gold(listings), grade_of(workspace(), chosen)))
+            st.caption(f"{_SOURCES[shown]} the detector {detector_line(chosen)}")
         _lists(question, listings, corpora, pipelines)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -12,17 +12,22 @@ from berdseye.data.datasets.stored import GOLD
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Label, Pair, Passage, Question, Ranking
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.labelling import label
+from berdseye.detectors.labelling import opined
+from berdseye.detectors.opinions import Opinion
 from berdseye.detectors.protocol import Detector
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import mrecall, precision
 
 Decider = Literal["adjudicator", "you", "people", "gold", "detector"]
+Shown = Literal["first available", "people", "gold", "detector"]
+SHOWN: tuple[Shown, ...] = get_args(Shown)
+"""Which labels count: the first source that has one, or one source alone, with the detector's where it has none."""
 
 
 @dataclass(frozen=True)
 class Chip:
-    """The labels of a pair: the label that counts (`supports`), its source (`by`), and the detector's label (`detected`).
+    """The labels of a pair: the label that counts (`supports`), its source (`by`), and the detector's label (`detected`) with the
+    opinion shown for it.
 
     `gold` is the gold label of the data set's authors, None if there is none.
     """
@@ -32,7 +37,14 @@ class Chip:
     supports: bool
     by: Decider
     detected: Label
+    opinion: Opinion
     gold: bool | None = None
+
+    @property
+    def differs_from_gold(self) -> bool:
+        """Whether the label that counts contradicts the gold label; the detector's opinion `unsure` contradicts nothing."""
+        unsure = self.by == "detector" and self.opinion == "unsure"
+        return self.gold is not None and self.supports != self.gold and not unsure
 
 
 @dataclass(frozen=True)
@@ -66,11 +78,13 @@ def inspect_question(
     rankings: Mapping[tuple[str, str], tuple[Ranking, Sequence[Passage]]],
     k: int,
     annotator: Annotator | None,
+    shown: Shown = "first available",
 ) -> list[Listing]:
     """Return the listings of rankings `rankings`, given by (corpus, pipeline).
 
     The label that counts is the adjudicated label, otherwise the annotator's own judgment, otherwise other people's majority,
-    otherwise the authors' gold label, otherwise the detector's label.
+    otherwise the authors' gold label, otherwise the detector's label; `shown` leaves out all but one of people (adjudicators and
+    annotators), gold labels and the detector, which stays the last resort.
     """
     pairs = list(
         dict.fromkeys(
@@ -81,7 +95,7 @@ def inspect_question(
         )
     )
     store = LabelStore(workspace)
-    probabilities = label(store, detector, pairs)
+    opined_by_pair = dict(zip(pairs, opined(workspace, detector, pairs), strict=True))
     keys = {pair: pair.key for pair in pairs}
     gold_labels = dict(zip(keys.values(), store.get(GOLD, list(keys.values())).tolist(), strict=True))
     current = judgments.present(list(keys.values()))
@@ -91,27 +105,42 @@ def inspect_question(
     adjudicated = adjudicated_labels(judgments, list(keys.values()))
     human = majority_labels(current, first=annotator.id if annotator is not None else None, gold=adjudicated)
 
-    def chip(pair: Pair, probability: float) -> Chip:
-        key, detected = keys[pair], Label(probability, probability >= detector.threshold)
+    def chip(pair: Pair) -> Chip:
+        key, (detected, opinion) = keys[pair], opined_by_pair[pair]
         gold = None if np.isnan(gold_labels[key]) else gold_labels[key] >= 0.5
-        by: Decider = "detector" if gold is None else "gold"
-        supports = detected.supports if gold is None else gold
-        if key in human:
+        by: Decider = "detector"
+        supports = detected.supports
+        if gold is not None and shown in ("first available", "gold"):
+            by, supports = "gold", gold
+        if key in human and shown in ("first available", "people"):
             by = "adjudicator" if key in adjudicated else "you" if key in own else "people"
             supports = human[key]
-        return Chip(pair, key, supports, by, detected, gold)
+        return Chip(pair, key, supports, by, detected, opinion, gold)
 
-    chips = {pair: chip(pair, p) for pair, p in zip(pairs, probabilities.tolist(), strict=True)}
+    chips = {pair: chip(pair) for pair in pairs}
     return [
         _listing(corpus, pipeline, question, ranking, passages, chips, k)
         for (corpus, pipeline), (ranking, passages) in rankings.items()
     ]
 
 
-def detector_against_gold(listings: Sequence[Listing]) -> tuple[int, int]:
-    """Return on how many pairs of the listings the detector agrees with the gold label, and how many pairs have a gold label."""
-    chips = {c.key: c for entry in listings for h in entry.hits for c in h.chips if c.gold is not None}
-    return sum(c.detected.supports == c.gold for c in chips.values()), len(chips)
+class Agreement(NamedTuple):
+    """The detector's opinions on the pairs of listings: how many pairs there are, on how many it is unsure, how many have a gold
+    label and a sure opinion, and on how many of those both agree."""
+
+    pairs: int
+    unsure: int
+    compared: int
+    agreed: int
+
+
+def detector_against_gold(listings: Sequence[Listing]) -> Agreement:
+    """Compare the detector's opinions with the gold labels of all pairs of the listings."""
+    chips = {c.key: c for entry in listings for h in entry.hits for c in h.chips}.values()
+    sure = [c for c in chips if c.opinion != "unsure"]
+    compared = [c for c in sure if c.gold is not None]
+    agreed = sum(c.detected.supports == c.gold for c in compared)
+    return Agreement(len(chips), len(chips) - len(sure), len(compared), agreed)
 
 
 def _listing(

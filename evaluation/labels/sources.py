@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,7 @@ from berdseye.data.records import Pair, pair_key
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import detector_kinds, parse_detector
 from berdseye.detectors.labelling import label_keys
+from berdseye.detectors.opinions import Grade, grade_of
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.thresholds import Tuned
 from berdseye.detectors.trained import adopted_detector, detector_names
@@ -116,6 +118,12 @@ class LabelSource:
     def detector(self, workspace: Workspace) -> Detector | None:
         """Return the detector among the sources, or None."""
         return parse_detector(self.parts[-1], workspace) if self.asks_detector else None
+
+
+def source_grade(workspace: Workspace, source: LabelSource) -> Grade | Literal[""]:
+    """Return the grade of the detector among the sources, empty if there is none."""
+    detector = source.detector(workspace)
+    return "" if detector is None else grade_of(workspace, detector)
 
 
 def label_versions(workspace: Workspace, judgments: Judgments, source: LabelSource) -> dict[str, str]:

@@ -32,8 +32,8 @@ _FAULTY = pd.DataFrame(
 def board(scores: Sequence[Score], *, test: Test = "t", correction: str = "holm") -> pd.DataFrame:
     """Return one row for each data set, system (corpus and pipeline) and measure.
 
-    Columns: `value`, `low` and `high` as tables show them, `n`, `judged` in percent, `labels`, `detector version`, `unit`, and
-    `group`, the letters of `berdseye.evaluation.statistics.significance`. A value over too few labels is withheld
+    Columns: `value`, `low` and `high` as tables show them, `n`, `judged` in percent, `labels`, `detector version` and its `grade` (empty
+    without a detector), `unit`, and `group`, the letters of `berdseye.evaluation.statistics.significance`. A value over too few labels is withheld
     (`evaluation.scores.enough_judged`): it is NaN and has no letter. With several data sets, rows of the data set 'average' hold
     the mean over all data sets of each system that ran on all of them; their letters come from the questions of all data sets.
     """
@@ -69,7 +69,7 @@ def laid_out(frame: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     wide["judged@k"] = (
         ours[ours["dataset"] != AVERAGE].groupby(["corpus", "pipeline"])["judged"].mean().map("{:.0f}%".format)
     )
-    wide["labels"] = ours.groupby(["corpus", "pipeline"])["labels"].first()
+    wide[["labels", "grade"]] = ours.groupby(["corpus", "pipeline"])[["labels", "grade"]].first()
     tables = [wide.loc[pd.MultiIndex.from_frame(systems)].reset_index()]
     if len(printed):
         theirs = printed.assign(cell=printed["value"].map("{:.1f}".format))
@@ -128,6 +128,7 @@ def _row(scores: Sequence[Score]) -> dict[str, object]:
         "judged": 100 * score.judged,
         "labels": score.labels,
         "detector version": score.detector_version,
+        "grade": score.grade,
         "unit": unit,
         "withheld": score.withheld,
     }

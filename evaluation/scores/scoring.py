@@ -35,7 +35,7 @@ class Score:
 
     For a corrected label source, `values` are the detector's, and `people` holds people's values on the questions that were drawn
     at random and judged completely. `withheld` says why the estimate is NaN although it could be computed: too few pairs have
-    labels.
+    labels. `grade` is the grade of the detector among the labels, empty if there is none.
     """
 
     dataset: str
@@ -50,6 +50,7 @@ class Score:
     people: npt.NDArray[np.float64] | None = None
     unit: Unit = "share"
     withheld: str = ""
+    grade: str = ""
 
     def as_row(self) -> dict[str, Any]:
         """Return the score as a row of a table: its value and interval, and everything that made it."""
@@ -255,6 +256,7 @@ def provenance(workspace: Workspace, run: RunManifest, source: LabelSource) -> d
         "pipeline": run.pipeline,
         "labels": str(source),
         "detector_version": detector.version if detector is not None else "",
+        "grade": source_grade(workspace, source),
     }
 
 
@@ -314,6 +316,7 @@ def scores_of(
     pipeline: str,
     labels: str,
     detector_version: str,
+    grade: str = "",
 ) -> list[Score]:
     """Compute one score for each measure from the support of a ranking, over the questions that count.
 
@@ -347,6 +350,7 @@ def scores_of(
                 by_people,
                 measure.unit,
                 reason,
+                grade,
             )
         )
     return scores
@@ -397,6 +401,7 @@ def macro_average(scores: Sequence[Score]) -> list[Score]:
                 np.concatenate([s.values for s in known]),
                 unit=known[0].unit,
                 withheld=next((s.withheld for s in members if s.withheld), ""),
+                grade=known[0].grade,
             )
         )
     return averages

@@ -1,4 +1,4 @@
-"""`berdseye detector score | table | contrast | throughput | learning-curve`: measure detectors.
+"""`berdseye detector score | table | contrast | grade | throughput | learning-curve`: measure detectors.
 
 Figures on labelled pairs, tables in the layout of BERDS, hard cases, speed and cost, and the worth of corrections.
 """
@@ -19,6 +19,7 @@ def register(group: typer.Typer) -> None:
     register_score(group)
     register_table(group)
     register_contrast(group)
+    register_grade(group)
     register_throughput(group)
     register_learning_curve(group)
 
@@ -154,6 +155,36 @@ def contrast(
         print_json(table.to_dict("records"))
         return
     print(readable(table).to_string(index=False))
+
+
+def register_grade(group: typer.Typer) -> None:
+    """Add the command."""
+    group.command()(grade)
+
+
+def grade(
+    detector: Annotated[list[str], typer.Argument(help="Detectors, such as stance or embedded.")],
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure whether detectors tell sides, and keep their grades: `stance`, or `topic`.
+
+    The labels of a detector of grade topic say what is on topic; pages then show "on topic" instead of "supports", and warn where
+    figures depend on sides. A detector without a grade counts as topic. The measure is the share of 87 contrasts that the detector
+    gets right, each a passage with two statements; the lower end of its 95% interval must be above 60%.
+
+    Example: `berdseye detector grade stance "crossencoder(mine)"`
+    """
+    from berdseye.detectors.detector_registry import parse_detector
+    from berdseye.evaluation.detection.grading import grade_in
+
+    ws = open_workspace(workspace)
+    found = [grade_in(ws, parse_detector(name, ws)) for name in detector]
+    if json:
+        print_json([one._asdict() for one in found])
+        return
+    for one in found:
+        print(f"{one.detector} ({one.version}): {one}")
 
 
 def register_throughput(group: typer.Typer) -> None:

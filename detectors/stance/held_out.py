@@ -2,38 +2,27 @@
 
 Three sources that training never sees: windows of five neighbouring sentences of articles, with people's evidence labels (IAM);
 arguments with key points of held-out topics (ArgKP); and held-out debates, with the passages that a search for a perspective finds.
-All positives are on topic, and so are nearly all negatives. Thresholds and shares are computed at a base rate of 16.8%, and a
-threshold is always chosen on another source than the one it is measured on.
+All positives are on topic, and so are nearly all negatives.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from berdseye.detectors.quality import (
-    Doubles,
-    Truth,
-    auroc,
-    best_threshold,
-    intervals,
-    precision_recall_f1,
-    rate_weights,
-)
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Pair
+from berdseye.detectors.labelling import predict_all
+from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.quality import Truth, best_threshold, rate_weights
 from berdseye.detectors.stance.examples import DEBATES_FOLDER, StancePair, read_stance_pairs
 from berdseye.detectors.training_pairs import labelled_pairs, read_debates
 
-Floats = npt.NDArray[np.float32]
 Split = Literal["dev", "test"]
-Predict = Callable[[Sequence[tuple[str, str]]], Floats]
-"""From (passage, perspective) texts to P of each stance, float32[n, 3]."""
-
 _SENTENCES_A_WINDOW = 5
 _RETRIEVED_KINDS = ("own", "claim", "opposing", "sibling", "retrieved")
-_RESAMPLES = 500
 
 
 class HeldOut(NamedTuple):
@@ -44,6 +33,10 @@ class HeldOut(NamedTuple):
     supports: bool
     kind: str
     group: str
+
+    @property
+    def pair(self) -> Pair:
+        return Pair(self.passage, self.perspective)
 
 
 def held_out(folder: Path, split: Split) -> dict[str, list[HeldOut]]:
@@ -78,9 +71,18 @@ def article_windows(pairs: Sequence[StancePair]) -> list[HeldOut]:
     return out
 
 
-def negations(folder: Path) -> list[StancePair]:
+def negations(folder: Path) -> list[HeldOut]:
     """Return the pairs with hand-made negations, which are a test and no training data."""
-    return [p for p in read_stance_pairs(folder) if p.source.startswith("negation-")]
+    return _inferences(p for p in read_stance_pairs(folder) if p.source.startswith("negation-"))
+
+
+def minimal_edits(folder: Path) -> list[HeldOut]:
+    """Return the dev part of the counterfactually augmented inference pairs."""
+    return _inferences(p for p in read_stance_pairs(folder) if p.source == "counterfactual-nli" and p.split == "dev")
+
+
+def _inferences(pairs: Iterable[StancePair]) -> list[HeldOut]:
+    return [HeldOut(p.passage, p.perspective, p.kind == "entailment", p.kind, p.group) for p in pairs]
 
 
 def claims_and_denials(pairs: Sequence[HeldOut]) -> list[tuple[HeldOut, HeldOut]]:
@@ -108,45 +110,11 @@ class Scored(NamedTuple):
         return best_threshold(self.truth, self.probabilities, rate_weights(self.truth))
 
 
-def scored(predict: Predict, pairs: Sequence[HeldOut]) -> Scored:
+def scored(detector: Detector, pairs: Sequence[HeldOut], *, progress: Progress = silent) -> Scored:
     """Return the pairs with the detector's P(supports)."""
-    return Scored(pairs, predict([(pair.passage, pair.perspective) for pair in pairs])[:, 0])
+    return Scored(pairs, predict_all(detector, [pair.pair for pair in pairs], progress=progress))
 
 
-def figures(one: Scored, threshold: float, *, seed: int = 0) -> dict[str, Any]:
-    """Return the measures of held-out pairs at a threshold from another source, with 95% intervals over topics.
-
-    `auroc_against` has the AUROC of all positives against the negatives of each kind. Shares and F1 are at the base rate of 16.8%.
-    """
-    truth, p = one.truth, one.probabilities.astype(np.float64)
-    _, groups = np.unique([pair.group for pair in one.pairs], return_inverse=True)
-    best = one.threshold()
-
-    def f1(weights: Doubles, at: float) -> float:
-        return precision_recall_f1(truth, p >= at, weights * rate_weights(truth, weights))[2]
-
-    statistics: Mapping[str, Callable[[Doubles], float]] = {
-        "auroc": lambda w: auroc(truth, p, w),
-        "f1": lambda w: f1(w, threshold),
-        "best_f1": lambda w: f1(w, best),
-    }
-    bounds = intervals(statistics, groups, resamples=_RESAMPLES, seed=seed)
-    everyone, at_rate = np.ones(len(truth)), rate_weights(truth)
-    kinds = np.array([pair.kind for pair in one.pairs])
-    return {
-        "pairs": len(truth),
-        "positives": int(truth.sum()),
-        "topics": int(groups.max()) + 1,
-        **{name: [_rounded(of(everyone)), *map(_rounded, bounds[name])] for name, of in statistics.items()},
-        "threshold": _rounded(threshold),
-        "best_threshold": _rounded(best),
-        "called_supporting": _rounded(float(np.average(p >= threshold, weights=at_rate))),
-        "auroc_against": {
-            str(kind): _rounded(auroc(truth[truth | (kinds == kind)], p[truth | (kinds == kind)]))
-            for kind in sorted(set(kinds[~truth]))
-        },
-    }
-
-
-def _rounded(value: float) -> float:
-    return round(float(value), 4)
+def threshold_from_others(thresholds: Mapping[str, float], source: str) -> float:
+    """Return the mean of the best thresholds of all sources but one."""
+    return float(np.mean([threshold for name, threshold in thresholds.items() if name != source]))

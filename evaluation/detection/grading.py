@@ -1,0 +1,27 @@
+"""The grade of a detector, `topic` or `stance`, measured by contrasts: one passage with two statements, of which it supports one.
+
+A detector of topics is right in half of these twins, and rules that need no understanding in hardly more. The grade is `stance`
+if the lower end of the 95% interval of the share of twins that the detector gets right is above `LEAST_RIGHT`.
+"""
+
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.opinions import Grade, Graded, write_grade
+from berdseye.detectors.protocol import Detector
+from berdseye.evaluation.detection.contrast import ALL, contrast
+
+LEAST_RIGHT = 0.6
+
+
+def grade(detector: Detector) -> Graded:
+    """Measure a detector on the contrasts that ship with Berdseye (`berdseye.evaluation.detection.contrast`)."""
+    overall = next(result for result in contrast(detector) if result.category == ALL)
+    right, low, high, twins = overall.pairwise
+    found: Grade = "stance" if low > LEAST_RIGHT else "topic"
+    return Graded(detector.name, detector.version, found, round(right, 4), round(low, 4), round(high, 4), twins)
+
+
+def grade_in(workspace: Workspace, detector: Detector) -> Graded:
+    """Measure a detector and keep its grade in the workspace."""
+    one = grade(detector)
+    write_grade(workspace, one)
+    return one

@@ -1,0 +1,200 @@
+"""How a detector does on data like retrieved pairs that it was not trained on, at a threshold chosen on other data again.
+
+Three sources (`berdseye.detectors.stance.held_out`): windows of articles, arguments with key points, and debates. A source's
+threshold is the mean of the best thresholds on the dev parts of the other two; all figures are measured on test parts, at a base
+rate of 16.8%, with 95% intervals over topics. Three more tests concern sides alone: a claim or its denial, hand-made negations, and
+minimal edits.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from berdseye.data.progress import Progress, silent
+from berdseye.detectors.base_rates import estimated_base_rate, move_from_labels, moved_threshold
+from berdseye.detectors.protocol import Detector
+from berdseye.detectors.quality import (
+    BASE_RATE,
+    Doubles,
+    Truth,
+    auroc,
+    best_threshold,
+    intervals,
+    precision_recall_f1,
+    rate_weights,
+)
+from berdseye.detectors.stance.held_out import (
+    HeldOut,
+    Scored,
+    claims_and_denials,
+    held_out,
+    minimal_edits,
+    negations,
+    scored,
+    threshold_from_others,
+)
+
+_RESAMPLES = 500
+_JUDGED = 30
+_DRAWS = 100
+_BINS = 10
+
+
+def transfer(detector: Detector, folder: Path, *, progress: Progress = silent) -> dict[str, Any]:
+    """Measure a detector on the held-out data of a folder (`stance/`, `perspectrum/`).
+
+    Returns `thresholds` by source, the `figures` of each, the shares of `sides`, and how thresholds carry over (`carried`).
+    """
+
+    def score(pairs: Sequence[HeldOut]) -> Scored:
+        return scored(detector, pairs, progress=progress)
+
+    thresholds = {name: score(pairs).threshold() for name, pairs in held_out(folder, "dev").items()}
+    tests = {name: score(pairs) for name, pairs in held_out(folder, "test").items()}
+    elsewhere = {name: threshold_from_others(thresholds, name) for name in thresholds}
+    return {
+        "detector": detector.name,
+        "version": detector.version,
+        "thresholds": thresholds,
+        "figures": {name: figures(one, elsewhere[name]) for name, one in tests.items()},
+        "sides": _sides(score, tests["debates"].pairs, folder),
+        "carried": {name: carried(one, elsewhere[name]) for name, one in tests.items()},
+    }
+
+
+def figures(one: Scored, threshold: float, *, seed: int = 0) -> dict[str, Any]:
+    """Return the measures of held-out pairs at a threshold from other sources, with 95% intervals over topics.
+
+    `against` has the AUROC of all positives against the negatives of each kind. Shares, F1 and the calibration error are at the
+    base rate of 16.8%.
+    """
+    truth, p = one.truth, one.probabilities.astype(np.float64)
+    _, groups = np.unique([pair.group for pair in one.pairs], return_inverse=True)
+    best = one.threshold()
+
+    def f1(weights: Doubles, at: float) -> float:
+        return precision_recall_f1(truth, p >= at, weights * rate_weights(truth, weights))[2]
+
+    statistics: Mapping[str, Callable[[Doubles], float]] = {
+        "auroc": lambda w: auroc(truth, p, w),
+        "f1": lambda w: f1(w, threshold),
+        "best_f1": lambda w: f1(w, best),
+    }
+    bounds = intervals(statistics, groups, resamples=_RESAMPLES, seed=seed)
+    everyone, at_rate = np.ones(len(truth)), rate_weights(truth)
+    kinds = np.array([pair.kind for pair in one.pairs])
+    bins = np.minimum((p * _BINS).astype(np.int64), _BINS - 1)
+    return {
+        "pairs": len(truth),
+        "positives": int(truth.sum()),
+        "topics": int(groups.max()) + 1,
+        **{name: [_rounded(of(everyone)), *map(_rounded, bounds[name])] for name, of in statistics.items()},
+        "threshold": _rounded(threshold),
+        "best_threshold": _rounded(best),
+        "called_supporting": _rounded(float(np.average(p >= threshold, weights=at_rate))),
+        "calibration_error": _rounded(
+            float(np.abs(np.bincount(bins, at_rate * (p - truth), _BINS)).sum() / at_rate.sum())
+        ),
+        "against": {
+            str(kind): _rounded(auroc(truth[truth | (kinds == kind)], p[truth | (kinds == kind)]))
+            for kind in sorted(set(kinds[~truth]))
+        },
+    }
+
+
+def carried(one: Scored, threshold: float, *, seed: int = 0) -> dict[str, dict[str, float]]:
+    """Return F1 and the share called supporting at a threshold from elsewhere, as it is (`before`), moved to the base rate that the
+    probabilities suggest (`unlabelled`), moved by 30 judged pairs (`judged`, a mean over 100 draws), and at the best threshold.
+
+    The pairs are drawn at the base rate of 16.8%.
+    """
+    generator = np.random.default_rng(seed)
+    truth, p = _at_base_rate(one, generator)
+    by = _log_odds(estimated_base_rate(p, BASE_RATE)) - _log_odds(BASE_RATE)
+    judged = []
+    for _ in range(_DRAWS):
+        drawn = generator.choice(len(p), min(_JUDGED, len(p)), replace=False)
+        judged.append(_at(truth, p, moved_threshold(threshold, move_from_labels(p[drawn], truth[drawn], by))))
+    return {
+        "before": _at(truth, p, threshold),
+        "unlabelled": _at(truth, p, moved_threshold(threshold, by)),
+        "judged": {name: _rounded(float(np.mean([row[name] for row in judged]))) for name in ("f1", "called_supporting")},
+        "best": _at(truth, p, best_threshold(truth, p.astype(np.float32))),
+    }
+
+
+def transfer_table(results: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return one row for each detector and source: AUROC, F1 at the threshold from elsewhere and the best F1, in percent with
+    FIGURE_low and FIGURE_high, and the share called supporting."""
+    rows = []
+    for result in results:
+        for source, found in result["figures"].items():
+            row: dict[str, Any] = {"source": source, "detector": result["detector"], "pairs": found["pairs"]}
+            for name in ("auroc", "f1", "best_f1"):
+                row |= {f"{name}{end}": 100 * x for end, x in zip(("", "_low", "_high"), found[name], strict=True)}
+            rows.append(row | {"pct_positive": 100 * found["called_supporting"], "true_pct": 100 * BASE_RATE})
+    return pd.DataFrame(rows).sort_values("source", kind="stable", ignore_index=True)
+
+
+def sides_table(results: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return one row for each detector: the figures about sides, in percent."""
+    return pd.DataFrame([
+        {"detector": result["detector"], **{name: 100 * value for name, value in result["sides"].items()}}
+        for result in results
+    ])  # fmt: skip
+
+
+def _sides(score: Callable[[Sequence[HeldOut]], Scored], debates: Sequence[HeldOut], folder: Path) -> dict[str, float]:
+    twins = claims_and_denials(debates)
+    right = score([one for one, _ in twins]).probabilities
+    wrong = score([other for _, other in twins]).probabilities
+    edited, negated = score(minimal_edits(folder)), score(negations(folder))
+    threshold = _best_balanced_threshold(edited)
+    return {
+        "claim_or_denial": _rounded(float(np.mean(right > wrong))),
+        "minimal_edits_auroc": _rounded(auroc(edited.truth, edited.probabilities.astype(np.float64))),
+        "negations_auroc": _rounded(auroc(negated.truth, negated.probabilities.astype(np.float64))),
+        "negations_balanced_accuracy": _rounded(_balanced_accuracy(negated, threshold)),
+    }
+
+
+def _best_balanced_threshold(one: Scored) -> float:
+    candidates = np.unique(np.quantile(one.probabilities, np.linspace(0, 1, 201)))
+    return float(max(candidates, key=lambda at: _balanced_accuracy(one, float(at))))
+
+
+def _balanced_accuracy(one: Scored, threshold: float) -> float:
+    truth, called = one.truth, one.probabilities >= threshold
+    return float((called[truth].mean() + (~called[~truth]).mean()) / 2)
+
+
+def _at_base_rate(one: Scored, generator: np.random.Generator) -> tuple[Truth, Doubles]:
+    """Leave out positives or negatives at random, until the base rate is 16.8%."""
+    truth = one.truth
+    yes, no = np.flatnonzero(truth), np.flatnonzero(~truth)
+    kept_yes = min(len(yes), round(len(no) * BASE_RATE / (1 - BASE_RATE)))
+    kept_no = min(len(no), round(kept_yes * (1 - BASE_RATE) / BASE_RATE))
+    kept = np.concatenate([
+        generator.choice(yes, kept_yes, replace=False), generator.choice(no, kept_no, replace=False)
+    ])  # fmt: skip
+    return truth[kept], one.probabilities[kept].astype(np.float64)
+
+
+def _at(truth: Truth, p: npt.NDArray[np.floating], threshold: float) -> dict[str, float]:
+    chosen = p >= threshold
+    return {
+        "f1": _rounded(precision_recall_f1(truth, chosen, np.ones(len(truth)))[2]),
+        "called_supporting": _rounded(float(chosen.mean())),
+    }
+
+
+def _log_odds(share: float) -> float:
+    return float(np.log(share / (1 - share)))
+
+
+def _rounded(value: float) -> float:
+    return round(float(value), 4)
