@@ -20,6 +20,7 @@ from berdseye.data.models.static_embedding import static_embedding
 from berdseye.detectors.training_pairs import (
     SAME_DEBATE,
     Debate,
+    LabelledPair,
     denial,
     labelled_pairs,
     read_debates,
@@ -57,13 +58,15 @@ _DENIED: Mapping[Allowed, Allowed] = {ENTAILED: CONTRADICTED, CONTRADICTED: ENTA
 _POINTS_A_WINDOW = 6
 _ARGUMENTS_A_WINDOW = (2, 4)
 _MOST_SUPPORTED, _MOST_OTHERS = 2, 3
+_STATED = 0.15
 
 
 class Statement(NamedTuple):
-    """A perspective and the stances towards it that the label allows."""
+    """A perspective and the stances towards it that the label allows; one that is `kept` is drawn whenever its passage is."""
 
     text: str
     allowed: Allowed
+    kept: bool = False
 
 
 class Example(NamedTuple):
@@ -126,13 +129,18 @@ def training_examples(folder: Path, seed: int = 0) -> dict[str, list[Example]]:
 
 
 def drawn(example: Example, denied: float, chance: Random) -> Example:
-    """Choose a few perspectives of an example, supported ones first, and add the denials of a share `denied` of them.
+    """Choose a few perspectives of an example and add the denials of a share `denied` of them.
 
-    The denial of a supported perspective is opposed, and the other way round: a word of negation does not reveal the label.
+    The denial of a supported perspective is opposed, and the other way round: a word of negation does not reveal the label. Some
+    passages that support a claim begin with it, so that claims are compared with their own denials too.
     """
     shuffled = chance.sample(example.statements, len(example.statements))
-    supported = [s for s in shuffled if s.allowed == ENTAILED][:_MOST_SUPPORTED]
-    chosen = supported + [s for s in shuffled if s.allowed != ENTAILED][:_MOST_OTHERS]
+    chosen = [s for s in shuffled if s.kept]
+    chosen += [s for s in shuffled if not s.kept and s.allowed == ENTAILED][:_MOST_SUPPORTED]
+    chosen += [s for s in shuffled if not s.kept and s.allowed != ENTAILED][:_MOST_OTHERS]
+    claims = [s.text for s in chosen if s.kept and s.allowed == ENTAILED]
+    if claims and chance.random() < _STATED:
+        example = example._replace(passage=f"{claims[0].rstrip('.')}. {example.passage}")
     for statement in tuple(chosen):
         if statement.allowed in _DENIED and chance.random() < denied:
             text = denial(statement.text)
@@ -147,12 +155,12 @@ def _by_passage(pairs: Iterable[StancePair]) -> list[Example]:
 
 def _grouped(labelled: Iterable[tuple[str, Statement]]) -> list[Example]:
     """Collect the perspectives of each passage; a perspective with two labels is left out."""
-    allowed: dict[str, dict[str, set[Allowed]]] = defaultdict(lambda: defaultdict(set))
+    found: dict[str, dict[str, set[Statement]]] = defaultdict(lambda: defaultdict(set))
     for passage, statement in labelled:
-        allowed[passage][statement.text].add(statement.allowed)
+        found[passage][statement.text].add(statement)
     examples = [
-        Example(passage, tuple(Statement(text, *found) for text, found in texts.items() if len(found) == 1))
-        for passage, texts in allowed.items()
+        Example(passage, tuple(one for same in texts.values() if len(same) == 1 for one in same))
+        for passage, texts in found.items()
     ]
     return [example for example in examples if example.statements]
 
@@ -183,14 +191,33 @@ def _windows(arguments: Sequence[StancePair], seed: int) -> list[Example]:
 
 
 def _debate_examples(debates: Sequence[Debate], seed: int) -> list[Example]:
-    return _grouped(
-        (
-            p.pair.passage,
-            Statement(p.pair.perspective, ENTAILED if p.supports else _BY_DEBATE_KIND.get(p.kind, NOT_SUPPORTED)),
-        )
-        for p in labelled_pairs(debates, seed)
-        if p.split == "train"
-    )
+    """Return the passages of debates with titles and claims of both sides, and with claims and titles joined by "because"."""
+    pairs_by_passage: dict[str, list[LabelledPair]] = defaultdict(list)
+    for pair in labelled_pairs(debates, seed):
+        if pair.split == "train":
+            pairs_by_passage[pair.pair.passage].append(pair)
+    out = []
+    for passage, pairs in pairs_by_passage.items():
+        statements = [
+            Statement(
+                p.pair.perspective,
+                ENTAILED if p.supports else _BY_DEBATE_KIND.get(p.kind, NOT_SUPPORTED),
+                p.kind == "claim",
+            )
+            for p in pairs
+        ]
+        for kind, allowed in (("own", ENTAILED), ("opposing", CONTRADICTED)):
+            claims = [p.pair.perspective for p in pairs if p.kind == "claim" and p.supports == (kind == "own")]
+            titles = [p.pair.perspective for p in pairs if p.kind == kind]
+            statements += [Statement(_because(claim, title), allowed) for claim in claims for title in titles]
+        out.append(Example(passage, tuple(statements)))
+    return out
+
+
+def _because(claim: str, reason: str) -> str:
+    first, *rest = reason.split()
+    plain = first if sum(c.isupper() for c in first) > 1 else first[0].lower() + first[1:]
+    return f"{claim.rstrip('.')}, because {' '.join([plain, *rest])}"
 
 
 def _held_out_claims(debates: Sequence[Debate], seed: int) -> list[str]:
@@ -215,11 +242,14 @@ def _claim_examples(folder: Path, held_out: Sequence[str]) -> list[Example]:
                 sides[cluster["stance_label_3"]].append([texts[number] for number in cluster["pids"]])
         for side, other in (("SUPPORT", "UNDERMINE"), ("UNDERMINE", "SUPPORT")):
             others = [Statement(cluster[0], NOT_SUPPORTED) for cluster in sides[other]]
-            towards = Statement(claim["text"].strip(), ENTAILED if side == "SUPPORT" else CONTRADICTED)
+            text = claim["text"].strip()
+            towards = [Statement(text, ENTAILED if side == "SUPPORT" else CONTRADICTED, True)]
+            if denied := denial(text):
+                towards.append(Statement(denied, _DENIED[towards[0].allowed], True))
             for cluster in sides[side]:
-                for text in cluster:
-                    same = [Statement(paraphrase, ENTAILED) for paraphrase in cluster if paraphrase != text]
-                    labelled += [(text, statement) for statement in (towards, *same, *others)]
+                for sentence in cluster:
+                    same = [Statement(paraphrase, ENTAILED) for paraphrase in cluster if paraphrase != sentence]
+                    labelled += [(sentence, statement) for statement in (*towards, *same, *others)]
     return _grouped(labelled)
 
 

@@ -45,7 +45,7 @@ def held_out(folder: Path, split: Split) -> dict[str, list[HeldOut]]:
     return {
         "articles": article_windows([p for p in pairs if p.source == "iam-evidence"]),
         "arguments": [
-            HeldOut(p.passage, p.perspective, p.kind == "match", p.kind, p.group) for p in pairs if p.source == "argkp"
+            HeldOut(p.passage, p.perspective, p.kind == "match", p.kind, p.passage) for p in pairs if p.source == "argkp"
         ],
         "debates": [
             HeldOut(p.pair.passage, p.pair.perspective, p.supports, p.kind, str(p.debate))

@@ -148,6 +148,18 @@ def sides_table(results: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     ])  # fmt: skip
 
 
+def carried_table(results: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return one row for each detector, source and way to move a threshold: F1 and the share called supporting, in percent."""
+    rows = [
+        {"source": source, "detector": result["detector"], "threshold": way, "f1": 100 * row["f1"],
+         "pct_positive": 100 * row["called_supporting"]}
+        for result in results
+        for source, ways in result["carried"].items()
+        for way, row in ways.items()
+    ]  # fmt: skip
+    return pd.DataFrame(rows).sort_values("source", kind="stable", ignore_index=True)
+
+
 def _sides(score: Callable[[Sequence[HeldOut]], Scored], debates: Sequence[HeldOut], folder: Path) -> dict[str, float]:
     twins = claims_and_denials(debates)
     right = score([one for one, _ in twins]).probabilities
