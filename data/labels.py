@@ -22,7 +22,8 @@ _GOLD = "gold"
 class LabelStore:
     """P(supports) by pair key, for each label source (a detector or gold labels) and each of its versions.
 
-    A source that tells opposing passages from those that take no side stores P(opposes) too. Reading raises `DamagedError` if a segment of the labels is damaged or missing.
+    A source that tells opposing passages from those that take no side stores P(opposes) too. Reading raises `DamagedError` if a
+    segment of the labels is damaged or missing.
     """
 
     def __init__(self, workspace: Workspace) -> None:

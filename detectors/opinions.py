@@ -1,8 +1,8 @@
 """What a detector's labels can mean: its grade, and the opinion that a page shows for a pair.
 
-A detector of grade `topic` tells passages on the topic from others, but not which side they take; one of grade `stance` tells sides.
-The grade is measured by contrasts (`berdseye.evaluation.detection.grading`) and kept for each version of a detector. A detector
-without a grade counts as one of grade `topic`.
+A detector of grade `topic` tells passages on the topic from others, but not which side they take; one of grade `stance` tells
+sides. The grade is measured by contrasts (`berdseye.evaluation.detection.grading`) and kept for each version of a detector. A
+detector without a grade counts as one of grade `topic`.
 """
 
 import json
@@ -79,8 +79,8 @@ def opinions(
 ) -> list[Opinion]:
     """Return the opinion for each pair from P(supports) and P(opposes), float32[n] (NaN: the detector does not tell).
 
-    A probability of support within `unsure` of the threshold is the opinion `unsure`. Only a detector of grade `stance` says which
-    side a passage takes.
+    A probability of support within `unsure` of the threshold is the opinion `unsure`. Only a detector of grade `stance` says
+    which side a passage takes.
     """
     return [
         _opinion(grade, threshold, unsure, p, against)

@@ -34,6 +34,7 @@ HOMES = {
         "data/language_models/local.py",
         "data/models/",
         "detectors/local/",
+        "detectors/stance/",
         "detectors/training/",
         "evaluation/answer_measures/",
         "retrieval/encoders/",
@@ -43,10 +44,13 @@ HOMES = {
     "charts": ("evaluation/charts.py",),
     "fast": ("retrieval/lexical/compiled.py",),
     "cluster": ("retrieval/cluster/",),
-    "onnx": ("detectors/local/pair_model.py",),
+    "onnx": ("detectors/local/pair_model.py", "detectors/stance/export.py"),
 }
 """Where an extra's packages may be imported."""
 AT_ONCE = (
+    "detectors/stance/export.py",
+    "detectors/stance/network.py",
+    "detectors/stance/training.py",
     "detectors/training/",
     "retrieval/encoders/",
     "retrieval/lexical/compiled.py",

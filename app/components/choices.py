@@ -94,8 +94,8 @@ def tells_sides(workspace: Workspace, source: str) -> bool:
     if source_grade(workspace, parse_label_source(source)) != "topic":
         return True
     st.warning(
-        f"The labels of **{escaped(source)}** tell what is on topic, not which side it takes: a passage against a perspective may "
-        "count as supporting it, and figures about sides mean little. Choose **stance**, **gold** or **human** above.",
+        f"The labels of **{escaped(source)}** tell what is on topic, not which side it takes: a passage against a perspective "
+        "may count as supporting it, and figures about sides mean little. Choose **stance**, **gold** or **human** above.",
         icon=":material/warning:",
     )
     return False

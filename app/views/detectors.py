@@ -75,8 +75,8 @@ def table() -> None:
     st.table(pd.DataFrame(rows, columns=columns).set_index(""))
     st.caption(
         "Pages and commands take their labels from the detector in use unless you choose another label source. In a workspace "
-        "with gold labels, judgments and gold labels come first. The grade says what labels can mean: *stance* tells sides, *topic* "
-        "does not, and neither does a detector that was not graded."
+        "with gold labels, judgments and gold labels come first. The grade says what labels can mean: *stance* tells sides, "
+        "*topic* does not, and neither does a detector that was not graded."
     )
 
 

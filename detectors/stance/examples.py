@@ -1,9 +1,9 @@
 """Training examples of stance: passages, each with several perspectives and the stances that their labels allow.
 
-Sources whose licence allows weights to be distributed: natural language inference (SNLI, counterfactually augmented NLI, the FEVER
-and MNLI parts of DocNLI), arguments with key points (ArgKP), debate pages (`berdseye.detectors.training_pairs`) and the claims of
-Perspectrum. Some labels are partial: a key point of the other side is not supported, but whether the argument opposes it or says
-nothing about it is unknown, so that both are allowed.
+Sources whose licence allows weights to be distributed: natural language inference (SNLI, counterfactually augmented NLI, the
+FEVER and MNLI parts of DocNLI), arguments with key points (ArgKP), debate pages (`berdseye.detectors.training_pairs`) and the
+claims of Perspectrum. Some labels are partial: a key point of the other side is not supported, but whether the argument opposes
+it or says nothing about it is unknown, so that both are allowed.
 """
 
 import json
@@ -166,7 +166,8 @@ def _grouped(labelled: Iterable[tuple[str, Statement]]) -> list[Example]:
 
 
 def _windows(arguments: Sequence[StancePair], seed: int) -> list[Example]:
-    """Join two to four arguments of a topic, of either side, to a passage; it supports the key points that one of them matches."""
+    """Join two to four arguments of a topic, of either side, to a passage; it supports the key points that one of them
+    matches."""
     chance = Random(seed)
     topics: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for pair in arguments:

@@ -1,8 +1,8 @@
 """Held-out pairs that are like retrieved ones, on which `stance` is chosen and measured.
 
 Three sources that training never sees: windows of five neighbouring sentences of articles, with people's evidence labels (IAM);
-arguments with key points of held-out topics (ArgKP); and held-out debates, with the passages that a search for a perspective finds.
-All positives are on topic, and so are nearly all negatives.
+arguments with key points of held-out topics (ArgKP); and held-out debates, with the passages that a search for a perspective
+finds. All positives are on topic, and so are nearly all negatives.
 """
 
 from collections import defaultdict
@@ -45,7 +45,9 @@ def held_out(folder: Path, split: Split) -> dict[str, list[HeldOut]]:
     return {
         "articles": article_windows([p for p in pairs if p.source == "iam-evidence"]),
         "arguments": [
-            HeldOut(p.passage, p.perspective, p.kind == "match", p.kind, p.passage) for p in pairs if p.source == "argkp"
+            HeldOut(p.passage, p.perspective, p.kind == "match", p.kind, p.passage)
+            for p in pairs
+            if p.source == "argkp"
         ],
         "debates": [
             HeldOut(p.pair.passage, p.pair.perspective, p.supports, p.kind, str(p.debate))

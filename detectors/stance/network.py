@@ -3,8 +3,8 @@
 The tokens of the passage attend to the passage alone; those of a perspective attend to the passage and to themselves. So the keys
 and values of a passage are computed once for all of its perspectives, whose few tokens cost little, and no perspective can change
 what is found for another. The mean of the passage's token vectors and that of the perspective's, their difference and product
-lead to three logits. Their cosine is added with a learned weight, so that training begins with a detector of topics instead of one
-that guesses.
+lead to three logits. Their cosine is added with a learned weight, so that training begins with a detector of topics instead of
+one that guesses.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,11 @@ class StanceNetwork(nn.Module):
         if not isinstance(bert, BertModel):
             raise TypeError(f"The base must be a BERT model, not {type(bert).__name__}.")
         found = bert.embeddings
-        self.words, self.places, self.kinds = found.word_embeddings, found.position_embeddings, found.token_type_embeddings
+        self.words, self.places, self.kinds = (
+            found.word_embeddings,
+            found.position_embeddings,
+            found.token_type_embeddings,
+        )
         self.norm = found.LayerNorm
         self.layers = nn.ModuleList(Layer(layer) for layer in bert.encoder.layer)
         width = int(bert.config.hidden_size)

@@ -90,7 +90,12 @@ def measured(detector: StanceDetector, folder: Path) -> dict[str, Any]:
 def _figures(one: Scored, threshold: float) -> dict[str, float]:
     p = one.probabilities.astype(np.float64)
     f1 = precision_recall_f1(one.truth, p >= threshold, rate_weights(one.truth))[2]
-    return {"pairs": len(p), "auroc": round(auroc(one.truth, p), 4), "f1": round(f1, 4), "threshold": round(threshold, 4)}
+    return {
+        "pairs": len(p),
+        "auroc": round(auroc(one.truth, p), 4),
+        "f1": round(f1, 4),
+        "threshold": round(threshold, 4),
+    }
 
 
 def _write_card(folder: Path, card: dict[str, Any]) -> None:

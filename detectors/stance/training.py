@@ -1,7 +1,6 @@
 """The training of `stance`: batches mixed from all sources, a loss over partial labels, and checkpoints from which it resumes."""
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -27,8 +26,8 @@ MIXTURE: Mapping[str, float] = {
     "debates": 19,
     "claims": 14,
 }
-"""How many of 100 passages come from each source. Inference stays nearly half of every batch: a stage of arguments alone made the network
-forget it."""
+"""How many of 100 passages come from each source. Inference stays nearly half of every batch: a stage of arguments alone made the
+network forget it."""
 CHECKPOINT = "checkpoint.pt"
 _POOL = 512
 _BATCH_TOKENS = 1536
@@ -107,8 +106,8 @@ def partial_loss(logits: Tensor, allowed: Tensor) -> Tensor:
 def margin_loss(logits: Tensor, allowed: Tensor, owners: Tensor) -> Tensor:
     """Return the mean of softplus(log-odds of support of B - of A) over perspectives A, supported, and B, not, of one passage.
 
-    `owners`, int64[n], numbers the passages. As in STANCY (Popat et al., EMNLP 2019), a passage is compared with a perspective and
-    its contrary; 0 if no passage has both.
+    `owners`, int64[n], numbers the passages. As in STANCY (Popat et al., EMNLP 2019), a passage is compared with a perspective
+    and its contrary; 0 if no passage has both.
     """
     odds = logits[:, SUPPORTS] - torch.logsumexp(logits[:, SUPPORTS + 1 :], dim=-1)
     supported, refused = allowed[:, SUPPORTS] & (allowed.sum(-1) == 1), ~allowed[:, SUPPORTS]
@@ -164,7 +163,7 @@ def _keep(path: Path, parts: Mapping[str, Any], settings: StanceSettings, step: 
     state = {name: part.state_dict() for name, part in parts.items()}
     draft = path.with_suffix(".part")
     torch.save({**state, "step": step, "settings": json.dumps(settings)}, draft)
-    os.replace(draft, path)
+    draft.replace(path)
 
 
 def _resume(path: Path, parts: Mapping[str, Any], settings: StanceSettings) -> int:

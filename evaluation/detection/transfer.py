@@ -2,8 +2,8 @@
 
 Three sources (`berdseye.detectors.stance.held_out`): windows of articles, arguments with key points, and debates. A source's
 threshold is the mean of the best thresholds on the dev parts of the other two; all figures are measured on test parts, at a base
-rate of 16.8%, with 95% intervals over topics. Three more tests concern sides alone: a claim or its denial, hand-made negations, and
-minimal edits.
+rate of 16.8%, with 95% intervals over topics. Three more tests concern sides alone: a claim or its denial, hand-made negations,
+and minimal edits.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -107,8 +107,9 @@ def figures(one: Scored, threshold: float, *, seed: int = 0) -> dict[str, Any]:
 
 
 def carried(one: Scored, threshold: float, *, seed: int = 0) -> dict[str, dict[str, float]]:
-    """Return F1 and the share called supporting at a threshold from elsewhere, as it is (`before`), moved to the base rate that the
-    probabilities suggest (`unlabelled`), moved by 30 judged pairs (`judged`, a mean over 100 draws), and at the best threshold.
+    """Return F1 and the share called supporting at a threshold from elsewhere, as it is (`before`), moved to the base rate that
+    the probabilities suggest (`unlabelled`), moved by 30 judged pairs (`judged`, a mean over 100 draws), and at the best
+    threshold.
 
     The pairs are drawn at the base rate of 16.8%.
     """
@@ -122,7 +123,9 @@ def carried(one: Scored, threshold: float, *, seed: int = 0) -> dict[str, dict[s
     return {
         "before": _at(truth, p, threshold),
         "unlabelled": _at(truth, p, moved_threshold(threshold, by)),
-        "judged": {name: _rounded(float(np.mean([row[name] for row in judged]))) for name in ("f1", "called_supporting")},
+        "judged": {
+            name: _rounded(float(np.mean([row[name] for row in judged]))) for name in ("f1", "called_supporting")
+        },
         "best": _at(truth, p, best_threshold(truth, p.astype(np.float32))),
     }
 

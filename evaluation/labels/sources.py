@@ -265,14 +265,24 @@ def labels_by_key(
             )
         else:
             detector = parse_detector(part, workspace)
+            values = np.full(len(keys), np.nan)
+            missing = np.flatnonzero(np.isnan(labels)).tolist()
+            unlabelled = [keys[place] for place in missing]
             probabilities = (
-                label_keys(store, detector, keys, texts, progress=progress)
+                label_keys(store, detector, unlabelled, _at(texts, missing), progress=progress)
                 if ask
-                else store.get(detector.name, keys, detector.version)
+                else store.get(detector.name, unlabelled, detector.version)
             )
-            values = np.where(np.isnan(probabilities), np.nan, probabilities >= detector.threshold)
+            values[missing] = np.where(np.isnan(probabilities), np.nan, probabilities >= detector.threshold)
         labels = np.where(np.isnan(labels), values, labels) if len(keys) else labels
     return labels
+
+
+def _at(
+    texts: Callable[[Sequence[int]], Sequence[Pair]], places: Sequence[int]
+) -> Callable[[Sequence[int]], Sequence[Pair]]:
+    """Return `texts` for positions among some of its places."""
+    return lambda chosen: texts([places[number] for number in chosen])
 
 
 @lru_cache(maxsize=4)

@@ -32,10 +32,11 @@ _FAULTY = pd.DataFrame(
 def board(scores: Sequence[Score], *, test: Test = "t", correction: str = "holm") -> pd.DataFrame:
     """Return one row for each data set, system (corpus and pipeline) and measure.
 
-    Columns: `value`, `low` and `high` as tables show them, `n`, `judged` in percent, `labels`, `detector version` and its `grade` (empty
-    without a detector), `unit`, and `group`, the letters of `berdseye.evaluation.statistics.significance`. A value over too few labels is withheld
-    (`evaluation.scores.enough_judged`): it is NaN and has no letter. With several data sets, rows of the data set 'average' hold
-    the mean over all data sets of each system that ran on all of them; their letters come from the questions of all data sets.
+    Columns: `value`, `low` and `high` as tables show them, `n`, `judged` in percent, `labels`, `detector version` and its `grade`
+    (empty without a detector), `unit`, and `group`, the letters of `berdseye.evaluation.statistics.significance`. A value over
+    too few labels is withheld (`evaluation.scores.enough_judged`): it is NaN and has no letter. With several data sets, rows of
+    the data set 'average' hold the mean over all data sets of each system that ran on all of them; their letters come from the
+    questions of all data sets.
     """
     measured = [s for s in scores if s.dataset != AVERAGE]
     datasets = list(dict.fromkeys(s.dataset for s in measured))

@@ -17,7 +17,7 @@ from berdseye.data.runs.stored import Run, RunManifest
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_run
 from berdseye.evaluation.labels.qrels import Qrels, pooled_qrels
-from berdseye.evaluation.labels.sources import HUMAN, LabelSource
+from berdseye.evaluation.labels.sources import HUMAN, LabelSource, source_grade
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure, Unit, parse_measure, values_of
 from berdseye.evaluation.scores.corrected import corrected_mean
