@@ -231,7 +231,7 @@ def _claim_examples(folder: Path, held_out: Sequence[str]) -> list[Example]:
     A sentence supports the paraphrases of itself, and no sentence of the other side. Claims near a held-out debate are left out.
     """
     splits = _json(folder / SPLIT_FILE)
-    texts = {entry["pId"]: entry["text"].strip() for entry in _json(folder / POOL_FILE)}
+    texts = perspective_pool(folder)
     claims = [c for c in _json(folder / CLAIMS_FILE) if splits.get(str(c["cId"])) == "train"]
     embed = static_embedding().encode
     near = (embed([c["text"] for c in claims]) @ embed(list(held_out)).T).max(axis=1) >= SAME_DEBATE
@@ -252,6 +252,11 @@ def _claim_examples(folder: Path, held_out: Sequence[str]) -> list[Example]:
                     same = [Statement(paraphrase, ENTAILED) for paraphrase in cluster if paraphrase != sentence]
                     labelled += [(sentence, statement) for statement in (*towards, *same, *others)]
     return _grouped(labelled)
+
+
+def perspective_pool(folder: Path) -> dict[int, str]:
+    """Return Perspectrum's sentences by number; raises `BadInputError` if the file is missing or unreadable."""
+    return {int(entry["pId"]): str(entry["text"]).strip() for entry in _json(folder / POOL_FILE)}
 
 
 def _json(path: Path) -> Any:

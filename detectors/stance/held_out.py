@@ -17,7 +17,7 @@ from berdseye.data.records import Pair
 from berdseye.detectors.labelling import predict_all
 from berdseye.detectors.protocol import Detector, Floats
 from berdseye.detectors.quality import Truth, best_threshold, rate_weights
-from berdseye.detectors.stance.examples import DEBATES_FOLDER, StancePair, read_stance_pairs
+from berdseye.detectors.stance.examples import DEBATES_FOLDER, StancePair, perspective_pool, read_stance_pairs
 from berdseye.detectors.training_pairs import labelled_pairs, read_debates
 
 Split = Literal["dev", "test"]
@@ -40,10 +40,14 @@ class HeldOut(NamedTuple):
 
 
 def held_out(folder: Path, split: Split) -> dict[str, list[HeldOut]]:
-    """Return the held-out pairs of a split by source: `articles`, `arguments` and `debates`."""
+    """Return the held-out pairs of a split by source: `articles`, `arguments` and `debates`.
+
+    Sentences of articles that Perspectrum has too are left out.
+    """
+    known = set(perspective_pool(folder).values())
     pairs = [p for p in read_stance_pairs(folder) if p.split == split]
     return {
-        "articles": article_windows([p for p in pairs if p.source == "iam-evidence"]),
+        "articles": article_windows([p for p in pairs if p.source == "iam-evidence" and p.passage not in known]),
         "arguments": [
             HeldOut(p.passage, p.perspective, p.kind == "match", p.kind, p.passage)
             for p in pairs
@@ -79,8 +83,11 @@ def negations(folder: Path) -> list[HeldOut]:
 
 
 def minimal_edits(folder: Path) -> list[HeldOut]:
-    """Return the dev part of the counterfactually augmented inference pairs."""
-    return _inferences(p for p in read_stance_pairs(folder) if p.source == "counterfactual-nli" and p.split == "dev")
+    """Return the dev part of the counterfactually augmented inference pairs, without passages that training reads."""
+    pairs = read_stance_pairs(folder)
+    held = [p for p in pairs if p.source == "counterfactual-nli" and p.split == "dev"]
+    read = {p.passage for p in pairs if p.source == "snli" or (p.source == "counterfactual-nli" and p.split != "dev")}
+    return _inferences(p for p in held if p.passage not in read)
 
 
 def _inferences(pairs: Iterable[StancePair]) -> list[HeldOut]:

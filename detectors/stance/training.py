@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from torch.optim.swa_utils import AveragedModel
 
 from berdseye.data.progress import Progress, silent
 from berdseye.detectors.stance.examples import STANCES, SUPPORTS, Example, drawn
@@ -64,7 +64,7 @@ def train(
     torch.manual_seed(settings.seed)
     network, tokenizer = StanceNetwork(base), PairTokenizer(base)
     network.words.requires_grad_(False)
-    averaged = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(_AVERAGED))
+    averaged = AveragedModel(network, multi_avg_fn=_average)
     head = [*network.hidden.parameters(), *network.out.parameters(), network.skip]
     known = {id(parameter) for parameter in head}
     optimizer = torch.optim.AdamW(
@@ -157,6 +157,13 @@ def stance_probabilities(
             places = order[start : start + batch]
             out[places] = torch.softmax(network(packed([rows[i] for i in places])), dim=-1).numpy()
     return out
+
+
+def _average(averaged: Any, current: Any, steps: Tensor) -> None:
+    """Move the average towards the current weights, faster in the first steps, which should soon be forgotten."""
+    with torch.no_grad():
+        kept = min(_AVERAGED, (1 + float(steps)) / (10 + float(steps)))
+        torch._foreach_lerp_(averaged, current, 1 - kept)
 
 
 def _keep(path: Path, parts: Mapping[str, Any], settings: StanceSettings, step: int) -> None:

@@ -12,7 +12,8 @@ from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair, Passage, Question, Ranking
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
-from berdseye.evaluation.exploration.inspection import Listing, detector_against_gold, inspect_question
+from berdseye.detectors.opinions import Graded, write_grade
+from berdseye.evaluation.exploration.inspection import Chip, Listing, Shown, detector_against_gold, inspect_question
 from tests.evaluation.small_workspace import QUESTIONS, TEXTS, judge, key, passages
 
 Found = Mapping[tuple[str, str], tuple[Ranking, Sequence[Passage]]]
@@ -133,14 +134,46 @@ def test_a_gold_label_comes_before_the_detectors_and_after_peoples(
     assert [(c.by, c.gold, c.supports) for c in listings[0].hits[0].chips] == [
         ("gold", not says, not says) for says in detected
     ]
-    agreed, compared = detector_against_gold(listings)
+    against_gold = detector_against_gold(listings)
     others = {
         c.key: c.gold == c.detected.supports for e in listings for h in e.hits for c in h.chips if c.gold is not None
     }
-    assert (agreed, compared) == (sum(others.values()), len(others))
+    assert (against_gold.agreed, against_gold.compared) == (sum(others.values()), len(others))
+    assert (against_gold.pairs, against_gold.unsure) == (6, 0)  # a detector of topics is never unsure
     assert not any(others[pair.key] for pair in pairs)
 
     ana = judgments.sign_in("Ana")
     judge_all(judgments, ana, {(0, 0): detected[0]})
     chips = inspect(small, judgments, found, ana)[0].hits[0].chips
     assert [(c.by, c.supports) for c in chips] == [("you", detected[0]), ("gold", not detected[1])]
+
+
+def test_one_source_of_labels_can_be_shown_alone(small: Workspace, judgments: Judgments, found: Found) -> None:
+    pair = Pair(TEXTS[0], QUESTIONS[0].perspectives[0].text)
+    detector = parse_detector("random")
+    LabelStore(small).put(GOLD, "made", [pair.key], [1.0])
+    judge_all(judgments, judgments.sign_in("Bo"), {(0, 0): False})
+
+    def first(shown: Shown) -> Chip:
+        return inspect_question(small, judgments, detector, QUESTIONS[0], found, 3, None, shown)[0].hits[0].chips[0]
+
+    assert [(first(shown).by, first(shown).supports) for shown in ("first available", "people", "gold")] == [
+        ("people", False), ("people", False), ("gold", True)
+    ]  # fmt: skip
+    alone = first("detector")
+    assert (alone.by, alone.supports) == ("detector", alone.detected.supports)
+    assert first("people").differs_from_gold
+    assert not first("gold").differs_from_gold
+    assert alone.differs_from_gold == (not alone.supports)
+
+
+def test_an_unsure_opinion_contradicts_no_gold_label(small: Workspace, judgments: Judgments, found: Found) -> None:
+    pair = Pair(TEXTS[0], QUESTIONS[0].perspectives[0].text)
+    LabelStore(small).put(GOLD, "made", [pair.key], [1.0])
+    detector = parse_detector("random")
+    write_grade(small, Graded(detector.name, detector.version, "stance", 0.9, 0.8, 1.0, 87))
+    LabelStore(small).put(detector.name, detector.version, [pair.key], [detector.threshold - 0.01])
+    listings = inspect(small, judgments, found)
+    chip = listings[0].hits[0].chips[0]
+    assert (chip.opinion, chip.detected.supports, chip.differs_from_gold) == ("unsure", False, False)
+    assert detector_against_gold(listings).compared == 0

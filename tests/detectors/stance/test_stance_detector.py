@@ -1,0 +1,100 @@
+"""The shipped detector `stance`: what it says of plain cases, and what its labels may not depend on."""
+
+import json
+import shutil
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from berdseye.data.errors import UnavailableError
+from berdseye.data.records import Pair
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.opinions import graded
+from berdseye.detectors.protocol import stances_function
+from berdseye.detectors.stance.detector import MODEL_FILE, StanceDetector
+from berdseye.detectors.thresholds import Tuned
+from berdseye.evaluation.detection.grading import grade
+
+WEIGHTS = Path(str(files("berdseye.detectors") / "weights"))
+PASSAGE = "Traffic is the main source of fine dust in the city, and a ban on private cars would save many lives."
+SAMPLE = [
+    Pair(PASSAGE, "Cities should ban private cars."),
+    Pair(PASSAGE, "Traffic does not pollute the air."),
+    Pair("A private railroad car is a railway carriage hired by one person.", "Cities should ban private cars."),
+    Pair("Zoos protect rare animals.", "Zoos should be closed."),
+    Pair("", "Zoos should be closed."),
+    Pair("Zoos protect rare animals.", " "),
+]
+
+
+def test_it_is_small_enough_to_ship() -> None:
+    assert sum(path.stat().st_size for path in WEIGHTS.glob("stance*")) < 30e6
+
+
+def test_it_tells_support_from_opposition_and_from_another_topic() -> None:
+    found = StanceDetector().stances(SAMPLE[:3]).argmax(axis=1).tolist()
+    assert found == [0, 1, 2]
+
+
+def test_probabilities_are_those_of_three_stances() -> None:
+    found = StanceDetector().stances(SAMPLE)
+    assert found.shape == (6, 3)
+    assert found.dtype == np.float32
+    assert np.allclose(found.sum(axis=1), 1, atol=1e-5)
+    assert found[4:].tolist() == [[0, 0, 1], [0, 0, 1]]  # an empty text takes no side
+    assert np.array_equal(StanceDetector().predict(SAMPLE), found[:, 0])
+    assert StanceDetector().stances([]).shape == (0, 3)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.permutations(SAMPLE), st.integers(1, 6))
+def test_a_label_does_not_depend_on_the_other_pairs(pairs: list[Pair], count: int) -> None:
+    alone = dict(zip(SAMPLE, StanceDetector().stances(SAMPLE).tolist(), strict=True))
+    assert StanceDetector().stances(pairs[:count]).tolist() == [alone[pair] for pair in pairs[:count]]
+
+
+def test_a_long_passage_is_read_to_its_end() -> None:
+    filler = "The weather report for the northern coast mentions light rain and wind from the west. " * 30
+    perspective = "Cities should ban private cars."
+    alone, behind, none = StanceDetector().predict(
+        [Pair(PASSAGE, perspective), Pair(filler + PASSAGE, perspective), Pair(filler, perspective)]
+    )
+    assert behind > none
+    assert alone > none
+
+
+def test_the_version_is_that_of_the_weights(tmp_path: Path) -> None:
+    for path in WEIGHTS.glob("stance*"):
+        shutil.copy(path, tmp_path / path.name)
+    card = json.loads((tmp_path / "stance.json").read_text(encoding="utf-8"))
+    assert StanceDetector(tmp_path).version == StanceDetector().version
+    assert StanceDetector(tmp_path).threshold == card["threshold"]
+
+
+def test_missing_and_damaged_files_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UnavailableError, match=r"stance.*cannot be opened"):
+        StanceDetector(tmp_path)
+    for path in WEIGHTS.glob("stance*"):
+        shutil.copy(path, tmp_path / path.name)
+    (tmp_path / MODEL_FILE).write_bytes(b"nothing")
+    with pytest.raises(UnavailableError, match="Install Berdseye again"):
+        StanceDetector(tmp_path)
+
+
+def test_a_tuned_threshold_leaves_the_stances() -> None:
+    tuned = Tuned(StanceDetector(), 0.9, "by hand")
+    tell = stances_function(tuned)
+    assert tell is not None
+    assert np.array_equal(tell(SAMPLE[:2]), StanceDetector().stances(SAMPLE[:2]))
+    assert stances_function(Tuned(parse_detector("embedded"), 0.9, "by hand")) is None
+
+
+@pytest.mark.parametrize("name", ["stance", "embedded", "similarity(static)", "random"])
+def test_the_shipped_grades_are_those_measured(name: str, workspace: Workspace) -> None:
+    detector = parse_detector(name, workspace)
+    assert graded(workspace, detector) == grade(detector)

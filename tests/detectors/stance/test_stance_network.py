@@ -1,0 +1,186 @@
+"""The network of `stance`, its losses, its batches, its training and its export, on a tiny BERT made here."""
+
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+from berdseye.data.records import Pair
+from berdseye.detectors.stance.detector import StanceDetector
+from berdseye.detectors.stance.examples import (
+    CONTRADICTED,
+    ENTAILED,
+    NOT_SUPPORTED,
+    UNRELATED,
+    Allowed,
+    Example,
+    Statement,
+    drawn,
+)
+from berdseye.detectors.stance.export import export
+from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork, packed
+from berdseye.detectors.stance.training import (
+    CHECKPOINT,
+    StanceSettings,
+    margin_loss,
+    mixed_batches,
+    partial_loss,
+    stance_probabilities,
+    train,
+)
+
+WORDS = [
+    "zoos",
+    "cars",
+    "trams",
+    "are",
+    "is",
+    "should",
+    "not",
+    "be",
+    "banned",
+    "good",
+    "bad",
+    "cruel",
+    "clean",
+    "the",
+    "a",
+    "for",
+    "cities",
+    ".",
+    ",",
+    "because",
+]
+TEXTS = [
+    ("zoos are cruel .", ["zoos should be banned", "zoos are good", "cars are bad because the a"]),
+    ("the trams are clean .", ["trams are good"]),
+]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BERT of two layers and random weights, whose words are `WORDS`."""
+    folder = tmp_path_factory.mktemp("base")
+    ids = {word: number for number, word in enumerate(["[PAD]", "[CLS]", "[SEP]", "[UNK]", *WORDS])}
+    tokenizer = Tokenizer(WordLevel(ids, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="[PAD]").save_pretrained(folder)
+    torch.manual_seed(0)
+    config = BertConfig(vocab_size=len(ids), hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
+                        intermediate_size=64, max_position_embeddings=512)  # fmt: skip
+    BertModel(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def network(base: Path) -> StanceNetwork:
+    torch.manual_seed(1)
+    return StanceNetwork(base).eval()
+
+
+def test_perspectives_of_a_passage_do_not_see_each_other(base: Path, network: StanceNetwork) -> None:
+    tokenizer = PairTokenizer(base)
+    together = network(packed([tokenizer.row(passage, perspectives) for passage, perspectives in TEXTS]))
+    alone = [network(packed([tokenizer.row(p, [one])])) for p, perspectives in TEXTS for one in perspectives]
+    assert together.shape == (4, 3)
+    assert torch.allclose(together, torch.cat(alone), atol=1e-5)
+
+
+def test_a_perspective_sees_its_passage(base: Path, network: StanceNetwork) -> None:
+    tokenizer = PairTokenizer(base)
+    one, other = (network(packed([tokenizer.row(p, ["zoos are good"])])) for p in ("zoos are cruel", "cars are clean"))
+    assert not torch.allclose(one, other, atol=1e-3)
+
+
+def test_texts_that_are_too_long_are_cut_and_counted(base: Path) -> None:
+    tokenizer = PairTokenizer(base)
+    ids, places, segments = tokenizer.row("zoos " * 300, ["cars " * 100, "cars"])
+    assert tokenizer.cut == 2
+    assert [segments.count(kind) for kind in (0, 1, 2)] == [226, 65, 2]
+    assert places[:226] == list(range(226))
+    assert places[226] == places[226 + 65] == 226
+    assert len(ids) == len(places) == len(segments)
+
+
+def test_the_exported_model_reads_as_the_network_does(base: Path, network: StanceNetwork, tmp_path: Path) -> None:
+    tokenizer = PairTokenizer(base)
+    export(network, tokenizer, tmp_path)
+    (tmp_path / "stance.json").write_text('{"threshold": 0.5, "threshold_source": "none", "measured": ""}')
+    pairs = [Pair(passage, one) for passage, perspectives in TEXTS for one in perspectives]
+    wanted = stance_probabilities(network, tokenizer, [(p.passage, p.perspective) for p in pairs])
+    found = StanceDetector(tmp_path).stances(pairs)
+    assert np.allclose(found.sum(axis=1), 1, atol=1e-5)
+    assert np.abs(found - wanted).max() < 0.05  # 8-bit weights
+
+
+def test_a_partial_label_asks_for_any_of_its_stances() -> None:
+    logits = torch.log(torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]]))
+    allowed = torch.tensor([[True, False, False], [False, True, True]])
+    assert float(partial_loss(logits, allowed)) == pytest.approx((-np.log(0.5) - np.log(0.9)) / 2)
+
+
+def test_the_margin_compares_perspectives_of_one_passage() -> None:
+    # Odds of support: 1 for the first and 1/3 for the second, of one passage; the third is of another passage.
+    logits = torch.log(torch.tensor([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.9, 0.05, 0.05]]))
+    allowed = torch.tensor([[True, False, False], [False, True, True], [False, True, False]])
+    found = margin_loss(logits, allowed, torch.tensor([0, 0, 1]))
+    assert float(found) == pytest.approx(np.log1p(1 / 3))
+    assert float(margin_loss(logits, allowed, torch.tensor([0, 1, 2]))) == 0
+
+
+def test_a_denial_is_opposed_where_its_perspective_is_supported() -> None:
+    statements = (
+        Statement("Zoos should be banned.", ENTAILED),
+        Statement("Zoos are good for animals.", CONTRADICTED),
+        Statement("Trams are clean.", UNRELATED),
+        Statement("Cars are bad.", NOT_SUPPORTED),
+    )
+    found = {s.text: s.allowed for s in drawn(Example("Zoos are cruel.", statements), 1.0, Random(0)).statements}
+    assert found["Zoos should not be banned."] == CONTRADICTED
+    assert found["Zoos are not good for animals."] == ENTAILED
+    assert found["Trams are not clean."] == UNRELATED
+    assert "Cars are not bad." not in found  # what a partial label's denial allows is unknown
+
+
+@given(st.lists(st.sampled_from([ENTAILED, CONTRADICTED, NOT_SUPPORTED]), min_size=1, max_size=12), st.integers(0, 99))
+def test_what_is_kept_is_always_drawn(labels: list[Allowed], seed: int) -> None:
+    statements = tuple(Statement(f"text {n}", allowed, n % 4 == 0) for n, allowed in enumerate(labels))
+    chosen = drawn(Example("passage", statements), 0.0, Random(seed)).statements
+    assert set(chosen) <= set(statements)
+    assert {s for s in statements if s.kept} <= set(chosen)
+    assert len(chosen) <= 5 + sum(s.kept for s in statements)
+
+
+def test_a_batch_holds_every_label_of_its_passages(base: Path) -> None:
+    examples = {"snli": [Example(p, tuple(Statement(q, ENTAILED) for q in qs)) for p, qs in TEXTS]}
+    batch, allowed, owners = next(mixed_batches(examples, PairTokenizer(base), Random(0)))
+    statements = [int(row.max()) for row in batch.segments]
+    assert len(allowed) == len(owners) == sum(statements)
+    assert owners.tolist() == [number for number, count in enumerate(statements) for _ in range(count)]
+
+
+def test_training_learns_and_resumes_from_its_checkpoint(base: Path, tmp_path: Path) -> None:
+    sides = [
+        ("zoos are cruel", "zoos are good", "zoos should be banned"),
+        ("trams are clean", "trams are bad", "trams are good"),
+    ]
+    examples = {"claims": [Example(p, (Statement(no, CONTRADICTED), Statement(yes, ENTAILED))) for p, no, yes in sides]}
+    settings = StanceSettings(steps=60, learning_rate=3e-3)
+    network = train(base, examples, settings, tmp_path)
+    texts = [(p, text) for p, no, yes in sides for text in (no, yes)]
+    found = stance_probabilities(network, PairTokenizer(base), texts).argmax(axis=1)
+    assert found.tolist() == [1, 0, 1, 0]
+
+    made = (tmp_path / CHECKPOINT).stat().st_mtime_ns
+    again = train(base, {}, settings, tmp_path)  # finished: nothing is drawn
+    assert (tmp_path / CHECKPOINT).stat().st_mtime_ns == made
+    assert np.allclose(stance_probabilities(again, PairTokenizer(base), texts),
+                       stance_probabilities(network, PairTokenizer(base), texts))  # fmt: skip

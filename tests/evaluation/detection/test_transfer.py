@@ -1,0 +1,74 @@
+"""Detectors on held-out data at thresholds from elsewhere."""
+
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from berdseye.detectors.stance.examples import StancePair, training_examples
+from berdseye.detectors.stance.held_out import (
+    HeldOut,
+    Scored,
+    Split,
+    article_windows,
+    held_out,
+    minimal_edits,
+    negations,
+    threshold_from_others,
+)
+from berdseye.evaluation.detection.transfer import carried, figures
+
+
+def scored(positives: list[float], negatives: list[float]) -> Scored:
+    pairs = [HeldOut(f"p{n}", "q", True, "own", f"t{n % 7}") for n in range(len(positives))]
+    pairs += [
+        HeldOut(f"n{n}", "q", False, "claim" if n % 2 else "opposing", f"t{n % 7}") for n in range(len(negatives))
+    ]
+    return Scored(pairs, np.array([*positives, *negatives], dtype=np.float32))
+
+
+def test_figures_are_at_the_base_rate() -> None:
+    found = figures(scored([0.9] * 60 + [0.2] * 40, [0.9] * 10 + [0.1] * 90), 0.5)
+    assert found["auroc"][0] == pytest.approx(0.6 * (0.9 + 0.05) + 0.4 * 0.9, abs=1e-4)
+    called = 0.168 * 0.6 + 0.832 * 0.1
+    assert found["called_supporting"] == pytest.approx(called, abs=1e-4)
+    assert found["f1"][0] == pytest.approx(2 * 0.168 * 0.6 / (called + 0.168), abs=1e-4)
+    assert found["f1"][1] < found["f1"][0] < found["f1"][2]
+    assert set(found["against"]) == {"claim", "opposing"}
+    assert (found["pairs"], found["positives"], found["topics"]) == (200, 100, 7)
+
+
+def test_a_threshold_that_calls_too_much_is_moved_towards_the_base_rate() -> None:
+    generator = np.random.default_rng(0)
+    truth = generator.random(4000) < 0.5
+    p = 1 / (1 + np.exp(-(2 * generator.normal(np.where(truth, 1, -1), 1) + np.log(0.168 / 0.832) + 1.5)))
+    one = scored(p[truth].tolist(), p[~truth].tolist())
+    found = carried(one, 0.4)
+    assert found["before"]["called_supporting"] > 0.25
+    assert abs(found["judged"]["called_supporting"] - 0.168) < abs(found["before"]["called_supporting"] - 0.168)
+    assert found["judged"]["f1"] > found["before"]["f1"]
+    assert found["best"]["f1"] >= found["before"]["f1"]
+
+
+def test_a_threshold_comes_from_the_other_sources() -> None:
+    assert threshold_from_others({"a": 0.1, "b": 0.5, "c": 0.7}, "a") == pytest.approx(0.6)
+
+
+def test_windows_are_five_neighbouring_sentences_of_one_claim() -> None:
+    rows = [StancePair(n, "iam-evidence", "test", "evidence" if n == 6 else "on topic, no evidence", "g", f"s{n}.", "claim")
+            for n in range(12)]  # fmt: skip
+    found = article_windows(rows[::-1])
+    assert [w.passage for w in found] == ["s0. s1. s2. s3. s4.", "s5. s6. s7. s8. s9.", "s10. s11."]
+    assert [w.supports for w in found] == [False, True, False]
+
+
+def test_held_out_sources_share_nothing_with_the_training_data(shared_data: Path) -> None:
+    examples = training_examples(shared_data)
+    passages = {example.passage for rows in examples.values() for example in rows}
+    for split in get_args(Split):
+        for source, pairs in held_out(shared_data, split).items():
+            assert len(pairs) > 1000
+            assert passages.isdisjoint(pair.passage for pair in pairs), source
+    assert passages.isdisjoint(pair.passage for pair in [*negations(shared_data), *minimal_edits(shared_data)])
+    assert min(len(example.statements) for rows in examples.values() for example in rows) > 0
