@@ -67,6 +67,13 @@ class FittedPrompts:
             for ids, passage, statement in zip(encoded, cut, statements, strict=True)
         ]
 
+    def truncated(self, texts: Sequence[tuple[str, str]]) -> int:
+        """Return for how many of the passages and perspectives a text is cut."""
+        tokenizer, share = self.answerer.tokenizer, self.limit // _PERSPECTIVE_SHARE
+        long = sum(len(found.offsets) > share for found in tokens_of(tokenizer, [statement for _, statement in texts]))
+        encoded = self.answerer.encode([self._written(p, s) for p, s in texts])
+        return max(long, sum(len(ids) > self.limit for ids in encoded))
+
     def _shortened(self, passage: Tokens, statement: str, length: int) -> Ids:
         shortened = passage
         while True:

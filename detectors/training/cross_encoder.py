@@ -46,6 +46,12 @@ class CrossEncoderLearner:
         )
         return features
 
+    def truncated(self, pairs: Sequence[Pair]) -> int:
+        """Return how many pairs are too long together."""
+        texts = [(passage_text(p, self.title), clean(p.perspective)) for p in pairs]
+        rows = self.model.tokenizer([p for p, _ in texts], [q for _, q in texts], truncation=False, verbose=False)
+        return sum(len(ids) > self.max_length for ids in rows["input_ids"])
+
     def logits(self, batch: dict[str, Any]) -> Tensor:
         """Return one logit per pair, float[n_pairs]."""
         scores: Tensor = self.model(batch)["scores"]

@@ -47,6 +47,10 @@ class Learner(Protocol):
         """Return the model's inputs for some pairs."""
         ...
 
+    def truncated(self, pairs: Sequence[Pair]) -> int:
+        """Return how many pairs have a text that is cut."""
+        ...
+
     def logits(self, batch: dict[str, Any]) -> Tensor:
         """Return one logit per pair, float[n_pairs]."""
         ...

@@ -19,8 +19,6 @@ from berdseye.detectors.prompts import ZERO_SHOT
 from berdseye.detectors.training.settings import Settings
 from berdseye.retrieval.encoders.running import without_output
 
-_DROPOUT = 0.05
-
 
 class LoraLearner:
     """A LoRA adapter in training; the logit of a pair is log P(Yes) - log P(No), each over its spellings, as in the detector.
@@ -49,8 +47,8 @@ class LoraLearner:
         config = LoraConfig(
             task_type="CAUSAL_LM",
             r=settings.rank,
-            lora_alpha=2 * settings.rank,
-            lora_dropout=_DROPOUT,
+            lora_alpha=settings.alpha,
+            lora_dropout=settings.dropout,
             target_modules="all-linear",
         )
         self.max_length = min(settings.max_length, context_window(plain.config, self.tokenizer) or settings.max_length)
@@ -63,6 +61,10 @@ class LoraLearner:
         """Return the token ids of the prompts, padded on the left; the prompts are those of the detector."""
         rows = self.prompts.ids([(passage_text(p, self.title), p.perspective) for p in pairs])
         return dict(self.tokenizer.pad({"input_ids": rows}, return_tensors="pt"))
+
+    def truncated(self, pairs: Sequence[Pair]) -> int:
+        """Return how many pairs have a text that is cut to fit into the prompt."""
+        return self.prompts.truncated([(passage_text(p, self.title), p.perspective) for p in pairs])
 
     def logits(self, batch: dict[str, Any]) -> Tensor:
         """Return one logit per pair, float[n_pairs]."""

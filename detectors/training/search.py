@@ -41,12 +41,14 @@ _AGAIN = "tried_again"
 
 @dataclass(frozen=True)
 class Trial:
-    """A finished trial: its settings, the best F1 on dev during training, its folder, and the length that it reads in tokens."""
+    """A finished trial: its settings, the best F1 on dev during training, its folder, the length that it reads in tokens, and how
+    many training pairs are longer."""
 
     settings: Settings
     f1: float
     folder: Path
     max_length: int
+    truncated: int
 
     @property
     def model(self) -> Path:
@@ -79,9 +81,10 @@ def try_settings(
     shutil.rmtree(place / MODEL_FOLDER, ignore_errors=True)
     with without_output():
         learner.save(place / MODEL_FOLDER)
-    write_json(place / _RESULT, {"f1": f1, "max_length": learner.max_length})
+    truncated = learner.truncated([pair.pair for pair in data.train])
+    write_json(place / _RESULT, {"f1": f1, "max_length": learner.max_length, "truncated": truncated})
     shutil.rmtree(place / CHECKPOINTS, ignore_errors=True)
-    return Trial(settings, f1, place, learner.max_length)
+    return Trial(settings, f1, place, learner.max_length, truncated)
 
 
 def read_trial(place: Path, settings: Settings) -> Trial | None:
@@ -90,7 +93,7 @@ def read_trial(place: Path, settings: Settings) -> Trial | None:
     if not path.is_file():
         return None
     result = json.loads(path.read_text(encoding="utf-8"))
-    return Trial(settings, float(result["f1"]), place, int(result["max_length"]))
+    return Trial(settings, float(result["f1"]), place, int(result["max_length"]), int(result["truncated"]))
 
 
 def trial_key(settings: Settings) -> str:

@@ -18,9 +18,9 @@ GRID: Mapping[str, tuple[float, ...]] = {
 class Settings:
     """Hyperparameters of a training with AdamW and a linear schedule; `warmup` is a share of all steps.
 
-    `max_length` is in tokens, including perspective and prompt; `title` is the place of a passage's title (none, before or
+    `max_length` is in tokens, including perspective and prompt: the prompt with a passage of 100 words has up to 400; `title` is the place of a passage's title (none, before or
     after). The training stops after `patience` consecutive evaluations on dev without a better F1; there are `evaluations` per
-    epoch. `rank` is the rank of LoRA's matrices. Raises `BadInputError` for a value out of its range.
+    epoch. `rank`, `alpha` and `dropout` are those of LoRA, as in the release of BERDS. Raises `BadInputError` for a value out of its range.
     """
 
     learning_rate: float = 1e-4
@@ -28,8 +28,10 @@ class Settings:
     epochs: float = 2.0
     weight_decay: float = 0.001
     batch: int = 16
-    max_length: int = 256
-    rank: int = 16
+    max_length: int = 512
+    rank: int = 64
+    alpha: float = 16.0
+    dropout: float = 0.1
     title: str = "none"
     evaluations: int = 4
     patience: int = 4
@@ -44,6 +46,8 @@ class Settings:
             "batch": (1, 4096),
             "max_length": (16, 32_768),
             "rank": (1, 1024),
+            "alpha": (0.001, 10_000.0),
+            "dropout": (0.0, 0.99),
             "evaluations": (1, 1000),
             "patience": (1, 1000),
             "seed": (0, 2**31),

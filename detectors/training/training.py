@@ -216,6 +216,7 @@ def _fine_tuned(
         "threshold_source": source,
         "title": best.settings.title,
         "max_length": best.max_length,
+        "truncated": best.truncated,
         "settings": asdict(best.settings),
         "search": plan.search,
         "trials": tried,

@@ -63,11 +63,13 @@ def train(
     epochs: Annotated[float, typer.Option(help="Number of passes over the training pairs.")] = 2.0,
     weight_decay: Annotated[float, typer.Option(help="AdamW's weight decay.")] = 0.001,
     batch: Annotated[int, typer.Option(help="Pairs per training step.")] = 16,
-    max_length: Annotated[int, typer.Option(help="Number of tokens read from each pair.")] = 256,
+    max_length: Annotated[int, typer.Option(help="Number of tokens read from each pair, with its prompt.")] = 512,
     title: Annotated[
         str, typer.Option(help="The position of the title: none, before or after (the passage).")
     ] = "none",
-    rank: Annotated[int, typer.Option(help="The rank of LoRA's matrices.")] = 16,
+    rank: Annotated[int, typer.Option(help="The rank of LoRA's matrices.")] = 64,
+    alpha: Annotated[float, typer.Option(help="LoRA's alpha: its matrices count alpha / rank times.")] = 16.0,
+    dropout: Annotated[float, typer.Option(help="LoRA's dropout.")] = 0.1,
     patience: Annotated[int, typer.Option(help="Number of evaluations without a better F1 before training stops.")] = 4,
     seed: Annotated[
         int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of the order of pairs, dropout and search.")
@@ -103,7 +105,7 @@ def train(
     not_with(f"--search {search}", search != "none", *SEARCHED, why="which chooses it")
     tuned = kind in ("crossencoder", "lora")
     only_with("--kind crossencoder or lora", tuned, *SEARCHED, "batch", "max_length", "title", "patience", "seed")
-    only_with("--kind lora", kind == "lora", "rank")
+    only_with("--kind lora", kind == "lora", "rank", "alpha", "dropout")
     plan = TrainingPlan(
         kind=next(k for k in DETECTOR_OF if k == kind),
         name=name,
@@ -117,6 +119,8 @@ def train(
             max_length=max_length,
             title=title,
             rank=rank,
+            alpha=alpha,
+            dropout=dropout,
             patience=patience,
             seed=seed,
         ),
@@ -132,6 +136,8 @@ def train(
         print_json(trained.card)
         return
     print(f"{trained.detector}\t{trained.card['measured']}\tthreshold {trained.card['threshold']}")
+    if cut := trained.card.get("truncated"):
+        note(f"{cut:,} of the training pairs are longer than {trained.card['max_length']} tokens and were cut.")
     note(f"To use it from now on, run `berdseye detector adopt '{trained.detector}'`.")
 
 
