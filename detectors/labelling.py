@@ -9,7 +9,7 @@ import numpy as np
 from berdseye.data.labels import LabelStore
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Label, Pair
-from berdseye.data.workspace import Workspace
+from berdseye.data.workspace import DEFAULTS, Workspace
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.opinions import Opinion, grade_of, opinions
 from berdseye.detectors.protocol import Detector, Floats, stances_function
@@ -70,9 +70,23 @@ def opined(workspace: Workspace, detector: Detector, pairs: Sequence[Pair]) -> l
     store = LabelStore(workspace)
     supporting = label(store, detector, pairs)
     opposing = store.opposing(detector.name, [pair.key for pair in pairs], detector.version)
-    unsure = float(workspace.settings["detectors"]["unsure"])
-    words = opinions(grade_of(workspace, detector), detector.threshold, unsure, supporting, opposing)
-    return [OpinedPair(Label(p, p >= detector.threshold), w) for p, w in zip(supporting.tolist(), words, strict=True)]
+    return _opined(workspace, detector, supporting, opposing)
+
+
+def opined_at_once(workspace: Workspace | None, detector: Detector, pairs: Sequence[Pair]) -> list[OpinedPair]:
+    """Return a detector's label and opinion of each pair, computed without the label cache."""
+    tell = stances_function(detector)
+    if tell is None:
+        supporting = detector.predict(pairs)
+        return _opined(workspace, detector, supporting, np.full(len(pairs), np.nan, dtype=np.float32))
+    stances = tell(pairs)
+    return _opined(workspace, detector, stances[:, 0], stances[:, 1])
+
+
+def _opined(workspace: Workspace | None, detector: Detector, supporting: Floats, opposing: Floats) -> list[OpinedPair]:
+    unsure = float((DEFAULTS if workspace is None else workspace.settings)["detectors"]["unsure"])
+    given = opinions(grade_of(workspace, detector), detector.threshold, unsure, supporting, opposing)
+    return [OpinedPair(Label(p, p >= detector.threshold), o) for p, o in zip(supporting.tolist(), given, strict=True)]
 
 
 def label_keys(

@@ -30,33 +30,40 @@ def detect(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Report for each perspective whether the passage supports it, with the detector's probability.
+    """Report for each perspective whether the passage supports it, opposes it or does neither, with P(supports).
+
+    A detector of grade topic only tells whether the passage is on the perspective's topic (`berdseye detector grade`).
 
     Example: `berdseye detect "Mornings are calmer since the blazers came." "School uniforms should be compulsory." --json`
     """
+    from berdseye.data.errors import UnavailableError
     from berdseye.data.records import Pair
+    from berdseye.detectors.labelling import opined_at_once
 
     chosen = chosen_detector(detector, workspace)
     path = Path(passage) if len(passage) < 250 else None
     text = path.read_text(encoding="utf-8") if path is not None and path.is_file() else passage
-    probabilities = chosen.predict([Pair(text, p, title) for p in perspective]).tolist()
+    try:
+        ws = open_workspace(workspace)
+    except UnavailableError:
+        ws = None
+    found = opined_at_once(ws, chosen, [Pair(text, p, title) for p in perspective])
     rows = [
         {
             "perspective": p,
-            "probability": v,
-            "supports": v >= chosen.threshold,
+            "probability": one.label.probability,
+            "supports": one.label.supports,
+            "opinion": one.opinion,
             "detector": chosen.name,
             "version": chosen.version,
         }
-        for p, v in zip(perspective, probabilities, strict=True)
+        for p, one in zip(perspective, found, strict=True)
     ]
     if json:
         print_json(rows)
         return
     for row in rows:
-        print(
-            f"{'supports' if row['supports'] else 'does not support'}  {row['probability']:.3f}  {row['perspective']}"
-        )
+        print(f"{row['opinion']}  {row['probability']:.3f}  {row['perspective']}")
 
 
 def register(cli: typer.Typer) -> None:

@@ -159,16 +159,18 @@ class Workspace:
         return table
 
     def detect(self, passage: str, perspectives: str | Sequence[str], detector: str | None = None) -> pd.DataFrame:
-        """Label a text by a detector, by default the adopted one: perspective, probability, supports, detector."""
-        from berdseye.data.labels import LabelStore
+        """Label a text by a detector, by default the adopted one: perspective, probability (of support), supports, opinion and
+        detector. The opinion is `supports`, `opposes`, `neither` or `unsure`, or, from a detector of grade topic, `on topic` or
+        `off topic`."""
         from berdseye.detectors.detector_registry import parse_detector
-        from berdseye.detectors.labelling import label
+        from berdseye.detectors.labelling import opined
 
         chosen = parse_detector(detector or self.detectors[0], self.folder)
         texts = _listed(perspectives)
-        found = label(LabelStore(self.folder), chosen, [Pair(passage, text) for text in texts]).astype(float)
-        return pd.DataFrame({"perspective": texts, "probability": found, "supports": found >= chosen.threshold,
-                             "detector": chosen.name})  # fmt: skip
+        found = opined(self.folder, chosen, [Pair(passage, text) for text in texts])
+        return pd.DataFrame({"perspective": texts, "probability": [one.label.probability for one in found],
+                             "supports": [one.label.supports for one in found],
+                             "opinion": [one.opinion for one in found], "detector": chosen.name})  # fmt: skip
 
     def run(self, dataset: str, corpus: str, pipeline: str, k: int = _DEPTH) -> Run:
         """Return the run of a pipeline on a data set over a corpus, at least k deep. A stored run that is up to date is reused;

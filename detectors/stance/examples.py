@@ -58,7 +58,17 @@ _DENIED: Mapping[Allowed, Allowed] = {ENTAILED: CONTRADICTED, CONTRADICTED: ENTA
 _POINTS_A_WINDOW = 6
 _ARGUMENTS_A_WINDOW = (2, 4)
 _MOST_SUPPORTED, _MOST_OTHERS = 2, 3
-_STATED = 0.15
+_STATED, _REJECTED = 0.15, 0.15
+_REJECTIONS = (
+    "Some say that {}. They are wrong.",
+    "Opponents argue that {}. But this does not hold.",
+    "It is often claimed that {}. However, the facts say otherwise.",
+    "Critics insist that {}, and they are mistaken.",
+    "The old argument that {} convinces nobody any more.",
+    "Many people believe that {}. They forget the following.",
+    "I used to think that {}. I no longer do.",
+    "“{},” they tell us. Nonsense.",
+)
 
 
 class Statement(NamedTuple):
@@ -132,15 +142,23 @@ def drawn(example: Example, denied: float, chance: Random) -> Example:
     """Choose a few perspectives of an example and add the denials of a share `denied` of them.
 
     The denial of a supported perspective is opposed, and the other way round: a word of negation does not reveal the label. Some
-    passages that support a claim begin with it, so that claims are compared with their own denials too.
+    passages begin with the claim that they support, so that claims are compared with their own denials too, and some with the
+    claim that they oppose, which they reject.
     """
     shuffled = chance.sample(example.statements, len(example.statements))
     chosen = [s for s in shuffled if s.kept]
     chosen += [s for s in shuffled if not s.kept and s.allowed == ENTAILED][:_MOST_SUPPORTED]
     chosen += [s for s in shuffled if not s.kept and s.allowed != ENTAILED][:_MOST_OTHERS]
-    claims = [s.text for s in chosen if s.kept and s.allowed == ENTAILED]
-    if claims and chance.random() < _STATED:
-        example = example._replace(passage=f"{claims[0].rstrip('.')}. {example.passage}")
+    opening = chance.random()
+    stated = [s.text for s in chosen if s.kept and s.allowed == ENTAILED and opening < _STATED]
+    rejected = [
+        s.text for s in chosen if s.kept and s.allowed == CONTRADICTED and _STATED <= opening < _STATED + _REJECTED
+    ]
+    if stated:
+        example = example._replace(passage=f"{stated[0].rstrip('.')}. {example.passage}")
+    elif rejected:
+        claim = _within(rejected[0].rstrip("."))
+        example = example._replace(passage=f"{chance.choice(_REJECTIONS).format(claim)} {example.passage}")
     for statement in tuple(chosen):
         if statement.allowed in _DENIED and chance.random() < denied:
             text = denial(statement.text)
@@ -216,9 +234,14 @@ def _debate_examples(debates: Sequence[Debate], seed: int) -> list[Example]:
 
 
 def _because(claim: str, reason: str) -> str:
-    first, *rest = reason.split()
-    plain = first if sum(c.isupper() for c in first) > 1 else first[0].lower() + first[1:]
-    return f"{claim.rstrip('.')}, because {' '.join([plain, *rest])}"
+    return f"{claim.rstrip('.')}, because {_within(reason)}"
+
+
+def _within(text: str) -> str:
+    """Return a sentence as it stands within another one; an abbreviation at its start keeps its capitals."""
+    first, *rest = text.split()
+    plain = first if sum(c.isupper() for c in first) > 1 or first == "I" else first[0].lower() + first[1:]
+    return " ".join([plain, *rest])
 
 
 def _held_out_claims(debates: Sequence[Debate], seed: int) -> list[str]:

@@ -18,9 +18,10 @@ GRID: Mapping[str, tuple[float, ...]] = {
 class Settings:
     """Hyperparameters of a training with AdamW and a linear schedule; `warmup` is a share of all steps.
 
-    `max_length` is in tokens, including perspective and prompt: the prompt with a passage of 100 words has up to 400; `title` is the place of a passage's title (none, before or
-    after). The training stops after `patience` consecutive evaluations on dev without a better F1; there are `evaluations` per
-    epoch. `rank`, `alpha` and `dropout` are those of LoRA, as in the release of BERDS. Raises `BadInputError` for a value out of its range.
+    `max_length` is in tokens, including perspective and prompt: the prompt with a passage of 100 words has up to 400; `title` is
+    the place of a passage's title (none, before or after). The training stops after `patience` consecutive evaluations on dev
+    without a better F1; there are `evaluations` per epoch. `rank`, `alpha` and `dropout` are those of LoRA, as in the release of
+    BERDS. Raises `BadInputError` for a value out of its range.
     """
 
     learning_rate: float = 1e-4
