@@ -76,10 +76,14 @@ def _similarity(arguments: Arguments, workspace: Workspace | None) -> Detector:
 
 
 def _stance(arguments: Arguments, workspace: Workspace | None) -> Detector:
+    from berdseye.detectors.stance.adaptation import read_adaptation
     from berdseye.detectors.stance.detector import StanceDetector
 
-    del arguments, workspace
-    return StanceDetector()
+    name, shipped = arguments.optional_name("name", place=True), StanceDetector()
+    if name is None:
+        return shipped
+    folder = _required(workspace, f"stance({name})").detectors_folder / name
+    return StanceDetector(adaptation=read_adaptation(folder, shipped.version), trained=name)
 
 
 def _embedded(arguments: Arguments, workspace: Workspace | None) -> Detector:

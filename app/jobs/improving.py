@@ -11,8 +11,9 @@ from berdseye.data.progress import Progress
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.trained import Trained, adopt, adopted_detector, list_trained
-from berdseye.detectors.training.training import TrainingPlan, train_detector
+from berdseye.detectors.training.training import TrainingPlan
 from berdseye.detectors.training.training_set import TrainingSet, training_set
+from berdseye.evaluation.detection.grading import train_and_grade
 from berdseye.evaluation.detection.improvement import Adopt, Improvement, compare_detectors, worth_adopting
 from berdseye.evaluation.detection.pairs import learned
 
@@ -85,4 +86,4 @@ def _trained(workspace: Workspace, made: TrainingSetVersion, plan: TrainingPlan,
         for trained in list_trained(workspace)
         if (trained.name, trained.card.get("kind"), trained.card.get("data_hash")) == (plan.name, plan.kind, made.hash)
     )
-    return next(existing, None) or train_detector(workspace, plan, set_to_train_on(made), progress=progress)
+    return next(existing, None) or train_and_grade(workspace, plan, set_to_train_on(made), progress=progress)

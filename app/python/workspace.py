@@ -331,21 +331,22 @@ class Workspace:
         rows = agreement_labels(self.folder, self.people, chosen, demo=demo)
         return report(rows, Choices(**choices), adjudicated(self.people)).parts[part]
 
-    def train(self, name: str, kind: str = "head", *, demo: bool = False) -> str:
+    def train(self, name: str, kind: str = "stance", *, demo: bool = False) -> str:
         """Train a detector on the judgments, split by question; returns the name that `labels=` takes.
 
         `kind` is one of `berdseye detector train`; `demo` counts the votes of the simulated annotators.
         """
         from berdseye.app.jobs.improving import set_to_train_on
         from berdseye.app.jobs.training_sets import create_set_version
-        from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan, train_detector
+        from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan
+        from berdseye.evaluation.detection.grading import train_and_grade
 
         chosen = next((known for known in DETECTOR_OF if known == kind), None)
         if chosen is None:
             raise UnknownNameError("kind of training", kind, DETECTOR_OF)
         version = create_set_version(self.folder, "judged", "adjudicated", "ignored", "", "drop", demo=demo, made_by="")
         data = set_to_train_on(version)
-        return train_detector(self.folder, TrainingPlan(chosen, name), data, progress=self.progress).detector
+        return train_and_grade(self.folder, TrainingPlan(chosen, name), data, progress=self.progress).detector
 
     def study(self, name: str, *files: object, **options: object) -> "StudyResult":
         """Run a study by the name and the options of its command, which `berdseye study NAME --help` lists.

@@ -27,10 +27,12 @@ from berdseye.evaluation.detection.improvement import ADOPTS
 
 TABS = ("Detectors", "Train a better one", "Training sets")
 KINDS = {
+    "stance": "The last layer of `stance`, fitted further. Trains in seconds; useful from 50 judgments.",
     "head": "A logistic head over the features of `embedded`. Trains in seconds; useful from 20 judgments.",
     "crossencoder": "A cross-encoder. Trains in minutes; needs a base model and several hundred judgments.",
     "lora": "LoRA on a language model. Needs a GPU, a base model and several thousand judgments.",
 }
+WITHOUT_BASE = ("stance", "head")
 IMPROVE = (
     "Creates a training set, trains on it, compares the result with the detector in use on held-out questions, and adopts it as "
     "set under “Adopt it afterwards”."
@@ -137,15 +139,15 @@ def card(trained: Trained) -> None:
 def train_form() -> None:
     """Draw the form that starts a training alone, or the training set, training, comparison and adoption in one job."""
     chosen = rules()
-    kind = one_of("Kind", KINDS, key="kind", default="head")
+    kind = one_of("Kind", KINDS, key="kind", default="stance")
     st.caption(KINDS[kind])
     left, middle, right = st.columns([2, 3, 2], vertical_alignment="bottom")
     name = left.text_input("Name", key="training-name", placeholder="the training set's name")
     base = middle.text_input(
         "Base model",
         key="base",
-        disabled=kind == "head",
-        placeholder="a folder or a name on the Hugging Face hub" if kind != "head" else "the shipped weights",
+        disabled=kind in WITHOUT_BASE,
+        placeholder="a folder or a name on the Hugging Face hub" if kind not in WITHOUT_BASE else "the shipped weights",
     )
     mode = right.selectbox("Adopt it afterwards", ADOPTS, key="adopt", format_func=WHEN.__getitem__)
     with st.container(horizontal=True):
@@ -160,9 +162,9 @@ def train_form() -> None:
             version.id,
             "--kind",
             kind,
-            *(("--base", base.strip()) if base and kind != "head" else ()),
+            *(("--base", base.strip()) if base and kind not in WITHOUT_BASE else ()),
         )
-        name_to_use = (name or "").strip() or (version.id if kind == "head" else f"{version.id}-{kind}")
+        name_to_use = (name or "").strip() or (version.id if kind == "stance" else f"{version.id}-{kind}")
         if improve:
             start(workspace(), name_to_use, (*options, "--adopt", mode or "if-better"), "improve", person=started_by())
         else:

@@ -18,14 +18,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from berdseye.data.errors import UnavailableError
+from berdseye.data.grammar import Call
+from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Pair
 from berdseye.data.texts.passages import clean
 from berdseye.detectors.local.windows import readable
 from berdseye.detectors.protocol import Floats
+from berdseye.detectors.stance.adaptation import Adaptation
 
 MODEL_FILE, TOKENIZER_FILE, CARD_FILE = "stance.onnx", "stance_tokenizer.json", "stance.json"
 INPUTS = ("ids", "places", "kinds", "past_keys", "past_values", "passage")
-OUTPUTS = ("probabilities", "mean", "keys", "values")
+OUTPUTS = ("probabilities", "features", "mean", "keys", "values")
 MOST_PASSAGE_TOKENS, MOST_PERSPECTIVE_TOKENS = 224, 64
 """A longer passage is read in windows that overlap by a quarter; a longer perspective is cut at its end."""
 _RETRAIN = "Install Berdseye again, or train it: `python -m berdseye.detectors.stance.train DATA_FOLDER BASE`."
@@ -33,18 +36,28 @@ _MOST_THREADS = 8
 
 
 class StanceDetector:
-    """A cross-encoder that was trained on inference and on arguments; `detectors/weights/README.md` has its card."""
+    """A cross-encoder that was trained on inference and on arguments; `detectors/weights/README.md` has its card.
 
-    name = "stance"
+    With an `adaptation` its last layer was trained further, on labels of a workspace.
+    """
+
     pairs_at_once = 64
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path | None = None, adaptation: Adaptation | None = None, trained: str | None = None
+    ) -> None:
         self.model = _opened(folder or Path(str(files("berdseye.detectors") / "weights")))
-        card = self.model.card
-        self.threshold = float(card["threshold"])
-        self.threshold_source = str(card["threshold_source"])
-        self.measured = str(card["measured"])
-        self.version = self.model.version
+        self.name = str(Call("stance", () if trained is None else (trained,)))
+        self.adaptation = adaptation
+        if adaptation is None:
+            card = self.model.card
+            self.threshold = float(card["threshold"])
+            self.threshold_source, self.measured = str(card["threshold_source"]), str(card["measured"])
+            self.version = self.model.version
+        else:
+            self.threshold = adaptation.threshold
+            self.threshold_source, self.measured = adaptation.threshold_source, adaptation.measured
+            self.version = f"{self.model.version}-{adaptation.version}"
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
         """Return P(supports) of each pair, float32[n_pairs]."""
@@ -56,18 +69,38 @@ class StanceDetector:
         A long passage has the stance of the window that supports the perspective most, or else opposes it most. A pair with an
         empty text has the stance "neither".
         """
+        stances, features = self.read(pairs)
+        return stances if self.adaptation is None else self.adaptation.stances(stances, features)
+
+    def read_all(self, pairs: Sequence[Pair], *, progress: Progress = silent) -> tuple[Floats, Floats]:
+        """Return what `read` returns, for many pairs."""
+        parts = []
+        for start in range(0, len(pairs), self.pairs_at_once):
+            parts.append(self.read(pairs[start : start + self.pairs_at_once]))
+            progress(min(start + self.pairs_at_once, len(pairs)), "pairs", len(pairs))
+        stances, features = zip(*parts, strict=True) if parts else ((self.read([])[0],), (self.read([])[1],))
+        return np.concatenate(stances), np.concatenate(features)
+
+    def read(self, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
+        """Return the shipped network's probabilities, float32[n_pairs, 3], and what its last layer reads, float32[n_pairs,
+        width].
+
+        The features of a pair with an empty text are 0.
+        """
         out = np.tile(np.array([0, 0, 1], dtype=np.float32), (len(pairs), 1))
+        features = np.zeros((len(pairs), self.model.width), dtype=np.float32)
         places_by_passage: dict[str, list[int]] = {}
         for place in readable(pairs):
             places_by_passage.setdefault(clean(pairs[place].passage), []).append(place)
 
         def judge(passage: str) -> None:
             places = places_by_passage[passage]
-            out[places] = self.model.stances(passage, [clean(pairs[place].perspective) for place in places])
+            found = self.model.read(passage, [clean(pairs[place].perspective) for place in places])
+            out[places], features[places] = found
 
         with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:
             list(threads.map(judge, places_by_passage))
-        return out
+        return out, features
 
 
 class _Read(NamedTuple):
@@ -104,16 +137,18 @@ class _Model:
         self.tokenizer.no_padding()
         self.first, self.last = (self.tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
         nothing = np.zeros((layers, 1, heads, 0, size), dtype=np.float32)
+        self.width = heads * size + 1
         self.nothing = _Read(0, np.zeros((1, heads * size), dtype=np.float32), nothing, nothing)
         self.version = blake2b(content, digest_size=6).hexdigest()
 
-    def stances(self, passage: str, perspectives: Sequence[str]) -> Floats:
-        """Return the probabilities of each perspective, float32[n, 3]."""
-        windows = [self._read(ids) for ids in self._windows(passage)]
-        statements = [self._tokens(text)[:MOST_PERSPECTIVE_TOKENS] for text in perspectives]
-        return np.stack([
-            max((self._probabilities(window, ids) for window in windows), key=lambda p: (p[0], p[1])) for ids in statements
-        ])  # fmt: skip
+    def read(self, passage: str, perspectives: Sequence[str]) -> tuple[Floats, Floats]:
+        """Return the probabilities, float32[n, 3], and the features, float32[n, width], of each perspective."""
+        windows = [self._passage(ids) for ids in self._windows(passage)]
+        found = []
+        for perspective in perspectives:
+            ids = self._tokens(perspective)[:MOST_PERSPECTIVE_TOKENS]
+            found.append(max((self._perspective(window, ids) for window in windows), key=lambda one: tuple(one[0][:2])))
+        return np.stack([stances for stances, _ in found]), np.stack([features for _, features in found])
 
     def _windows(self, passage: str) -> list[list[int]]:
         tokens = self._tokens(passage)
@@ -125,14 +160,14 @@ class _Model:
         ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
-    def _read(self, tokens: Sequence[int]) -> _Read:
+    def _passage(self, tokens: Sequence[int]) -> _Read:
         ids = [self.first, *tokens, self.last]
-        mean, keys, values = self._run(OUTPUTS[1:], ids, 0, self.nothing)
+        mean, keys, values = self._run(OUTPUTS[2:], ids, 0, self.nothing)
         return _Read(len(ids), mean, keys, values)
 
-    def _probabilities(self, window: _Read, tokens: Sequence[int]) -> Floats:
-        (probabilities,) = self._run(OUTPUTS[:1], [*tokens, self.last], 1, window)
-        return np.asarray(probabilities, dtype=np.float32)[0]
+    def _perspective(self, window: _Read, tokens: Sequence[int]) -> tuple[Floats, Floats]:
+        stances, features = self._run(OUTPUTS[:2], [*tokens, self.last], 1, window)
+        return np.asarray(stances, dtype=np.float32)[0], np.asarray(features, dtype=np.float32)[0]
 
     def _run(self, wanted: Sequence[str], ids: Sequence[int], kind: int, before: _Read) -> list[Any]:
         places = np.arange(before.length, before.length + len(ids), dtype=np.int64)[None]

@@ -25,8 +25,9 @@ class Reader(torch.nn.Module):
 
     def forward(
         self, ids: Tensor, places: Tensor, kinds: Tensor, keys: Tensor, values: Tensor, passage: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return the three probabilities, the mean vector, and the keys and values of all that was read.
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        """Return the three probabilities, the last layer's features, the mean vector, and the keys and values of all that was
+        read.
 
         `ids`, `places` and `kinds` are int64[1, n]; `keys` and `values` float32[layers, 1, heads, length, width / heads];
         `passage` is the mean vector of the passage, float32[1, width].
@@ -37,8 +38,9 @@ class Reader(torch.nn.Module):
             x, read = layer(x, None, (keys[number], values[number]))
             kept.append(read)
         mean = x.mean(1)
-        probabilities = torch.softmax(self.network.logits(passage, mean), dim=-1)
-        return probabilities, mean, torch.stack([k for k, _ in kept]), torch.stack([v for _, v in kept])
+        features = self.network.features(passage, mean)
+        probabilities = torch.softmax(self.network.judged(features), dim=-1)
+        return probabilities, features, mean, torch.stack([k for k, _ in kept]), torch.stack([v for _, v in kept])
 
 
 def export(network: StanceNetwork, tokenizer: PairTokenizer, folder: Path) -> None:

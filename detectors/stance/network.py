@@ -92,9 +92,18 @@ class StanceNetwork(nn.Module):
 
     def logits(self, passage: Tensor, perspective: Tensor) -> Tensor:
         """Return the logits of mean vectors, float32[n, 3]."""
+        return self.judged(self.features(passage, perspective))
+
+    def features(self, passage: Tensor, perspective: Tensor) -> Tensor:
+        """Return what the last layer reads of mean vectors, float32[n, width + 1]; the last is their cosine."""
         both = torch.cat([passage, perspective, (passage - perspective).abs(), passage * perspective], dim=-1)
-        logits: Tensor = self.out(nn.functional.gelu(self.hidden(both)))
-        return logits + torch.cosine_similarity(passage, perspective, dim=-1).unsqueeze(-1) * self.skip
+        hidden = nn.functional.gelu(self.hidden(both))
+        return torch.cat([hidden, torch.cosine_similarity(passage, perspective, dim=-1).unsqueeze(-1)], dim=-1)
+
+    def judged(self, features: Tensor) -> Tensor:
+        """Return the logits of features, float32[n, 3]."""
+        logits: Tensor = self.out(features[..., :-1])
+        return logits + features[..., -1:] * self.skip
 
 
 class Packed(NamedTuple):

@@ -27,6 +27,8 @@ from berdseye.detectors.ensemble import fitted_stack, write_stack
 from berdseye.detectors.labelling import label, predict_all
 from berdseye.detectors.local.windows import title_place
 from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.stance.adaptation import fit_adaptation, write_adaptation
+from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.trained import Trained, find_trained, finish, new_folder
 from berdseye.detectors.training.calibration import best_temperature, calibrated
 from berdseye.detectors.training.cards import figures, read_curve, threshold_on_dev
@@ -35,9 +37,9 @@ from berdseye.detectors.training.search import MODEL_FOLDER, Opener, Search, sea
 from berdseye.detectors.training.settings import Settings
 from berdseye.detectors.training.training_set import TrainingSet, distilled
 
-Kind = Literal["head", "crossencoder", "lora", "stacked"]
+Kind = Literal["stance", "head", "crossencoder", "lora", "stacked"]
 DETECTOR_OF: Mapping[Kind, str] = {
-    "head": "embedded", "crossencoder": "crossencoder", "lora": "lora", "stacked": "stacked"
+    "stance": "stance", "head": "embedded", "crossencoder": "crossencoder", "lora": "lora", "stacked": "stacked"
 }  # fmt: skip
 """The detector that each kind of training produces."""
 _PLAN = "plan.json"
@@ -115,7 +117,9 @@ def _check_plan(plan: TrainingPlan, unlabelled: Sequence[LabelledPair]) -> None:
         raise BadInputError(
             f"The kind head starts from one detector, got {len(plan.bases)}.", hint="Use --base once, or omit it."
         )
-    if plan.kind in ("head", "stacked") and plan.search != "none":
+    if plan.kind == "stance" and plan.bases:
+        raise BadInputError("The kind stance starts from the shipped detector and takes no base.", hint="Omit --base.")
+    if plan.kind in ("stance", "head", "stacked") and plan.search != "none":
         raise BadInputError(f"The kind {plan.kind} has no settings to search.", hint="Omit --search.")
 
 
@@ -144,6 +148,24 @@ def _card(plan: TrainingPlan, data: TrainingSet) -> dict[str, Any]:
         "splits": data.counts(),
         "seed": plan.settings.seed,
     }
+
+
+def _stance(
+    workspace: Workspace, plan: TrainingPlan, data: TrainingSet, targets: Floats, folder: Path, progress: Progress
+) -> dict[str, Any]:
+    del workspace, plan
+    shipped = StanceDetector()
+    pairs = [p.pair for p in (*data.train, *data.dev, *data.test)]
+    stances, features = shipped.read_all(pairs, progress=progress)
+    train = len(data.train)
+    fitted = fit_adaptation(stances[:train], features[:train], targets.astype(np.float64), shipped.version)
+    dev, test = np.split(fitted.stances(stances[train:], features[train:])[:, 0], [len(data.dev)])
+    threshold, source = threshold_on_dev(data, dev)
+    measures = figures(data, dev, test, threshold)
+    write_adaptation(
+        folder, replace(fitted, threshold=threshold, threshold_source=source, measured=measures["measured"])
+    )
+    return {"base": "stance", "threshold": threshold, "threshold_source": source, **measures}
 
 
 def _head(
@@ -251,6 +273,7 @@ def _opener(kind: Kind, base: str, targets: Floats) -> Opener:
 
 
 _KINDS: Mapping[Kind, Callable[..., dict[str, Any]]] = {
+    "stance": _stance,
     "head": _head,
     "stacked": _stacked,
     "crossencoder": _fine_tuned,

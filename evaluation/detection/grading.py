@@ -4,9 +4,17 @@ A detector of topics is right in half of these twins, and rules that need no und
 if the lower end of the 95% interval of the share of twins that the detector gets right is above `LEAST_RIGHT`.
 """
 
+from collections.abc import Sequence
+
+from berdseye.data.datasets.labelled_pairs import LabelledPair
+from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.opinions import Grade, Graded, write_grade
 from berdseye.detectors.protocol import Detector
+from berdseye.detectors.trained import Trained
+from berdseye.detectors.training.training import TrainingPlan, train_detector
+from berdseye.detectors.training.training_set import TrainingSet
 from berdseye.evaluation.detection.contrast import ALL, contrast
 
 LEAST_RIGHT = 0.6
@@ -18,6 +26,20 @@ def grade(detector: Detector) -> Graded:
     right, low, high, twins = overall.pairwise
     found: Grade = "stance" if low > LEAST_RIGHT else "topic"
     return Graded(detector.name, detector.version, found, round(right, 4), round(low, 4), round(high, 4), twins)
+
+
+def train_and_grade(
+    workspace: Workspace,
+    plan: TrainingPlan,
+    data: TrainingSet,
+    *,
+    unlabelled: Sequence[LabelledPair] = (),
+    progress: Progress = silent,
+) -> Trained:
+    """Train a detector as `berdseye.detectors.training.training.train_detector` does, and keep its grade."""
+    trained = train_detector(workspace, plan, data, unlabelled=unlabelled, progress=progress)
+    grade_in(workspace, parse_detector(trained.detector, workspace))
+    return trained
 
 
 def grade_in(workspace: Workspace, detector: Detector) -> Graded:

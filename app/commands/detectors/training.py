@@ -42,7 +42,9 @@ def train(
         Path | None,
         typer.Argument(help="Labelled pairs: TSV, CSV, JSONL or Parquet. Default: the workspace's judgments."),
     ] = None,
-    kind: Annotated[str, typer.Option(help="The kind of detector: head, crossencoder, lora or stacked.")] = "head",
+    kind: Annotated[
+        str, typer.Option(help="The kind of detector: stance, head, crossencoder, lora or stacked.")
+    ] = "stance",
     name: Annotated[str, typer.Option(help="The name of the new detector.")] = "mine",
     base: Annotated[
         list[str] | None,
@@ -93,7 +95,8 @@ def train(
     from berdseye.data.errors import UnknownNameError
     from berdseye.detectors.training.search import SEARCHES
     from berdseye.detectors.training.settings import Settings
-    from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan, train_detector
+    from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan
+    from berdseye.evaluation.detection.grading import train_and_grade
 
     ws = open_workspace(workspace)
     for what, choice, allowed in (("kind of training", kind, DETECTOR_OF), ("search", search, SEARCHES)):
@@ -131,7 +134,7 @@ def train(
     data = training_data(ws, file, set_, demo)
     unlabelled_pairs = read_labelled_pairs(unlabelled, labelled=False) if unlabelled else []
     with counting(f"{kind} '{name}'") as progress:
-        trained = train_detector(ws, plan, data, unlabelled=unlabelled_pairs, progress=progress)
+        trained = train_and_grade(ws, plan, data, unlabelled=unlabelled_pairs, progress=progress)
     if json:
         print_json(trained.card)
         return
@@ -191,7 +194,7 @@ def improve(
     adopt: Annotated[
         str, typer.Option(help="When to adopt the new detector: if-better, always or never.")
     ] = "if-better",
-    kind: Annotated[str, typer.Option(help="The kind of detector: head, crossencoder or lora.")] = "head",
+    kind: Annotated[str, typer.Option(help="The kind of detector: stance, head, crossencoder or lora.")] = "stance",
     base: Annotated[
         str | None, typer.Option(help="The model to fine-tune, or the detector that a head starts from.")
     ] = None,
@@ -238,7 +241,7 @@ def improve(
     chosen = one_of("kind of training", kind, tuple(k for k in DETECTOR_OF if k != "stacked"))
     person = acting_name(ws)
     version = _found_or_created(ws, set_, rule, unsure, annotator, leaks, demo=demo)
-    detector_name = name or (version.id if chosen == "head" else f"{version.id}-{chosen}")
+    detector_name = name or (version.id if chosen == "stance" else f"{version.id}-{chosen}")
     plan = TrainingPlan(kind=chosen, name=detector_name, bases=(base,) if base else ())
     with counting(f"{kind} '{detector_name}'") as progress:
         result = improved(ws, version, plan, mode, made_by=person, progress=progress)
