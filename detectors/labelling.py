@@ -62,14 +62,21 @@ class OpinedPair(NamedTuple):
     opinion: Opinion
 
 
-def opined(workspace: Workspace, detector: Detector, pairs: Sequence[Pair]) -> list[OpinedPair]:
+def opined(
+    workspace: Workspace, detector: Detector, pairs: Sequence[Pair], *, at_most: int | None = None
+) -> list[OpinedPair]:
     """Return a detector's label and opinion of each pair, through the label cache.
 
-    The width of the opinion `unsure` is the setting `unsure` in the section `detectors` of the workspace.
+    At most `at_most` pairs without a stored label are labelled, the first ones (None: all); the others have the opinion `not yet`
+    and the probability NaN. The width of the opinion `unsure` is the setting `unsure` in the section `detectors` of the
+    workspace.
     """
-    store = LabelStore(workspace)
-    supporting = label(store, detector, pairs)
-    opposing = store.opposing(detector.name, [pair.key for pair in pairs], detector.version)
+    store, keys = LabelStore(workspace), [pair.key for pair in pairs]
+    supporting = store.get(detector.name, keys, detector.version)
+    missing = np.flatnonzero(np.isnan(supporting))[:at_most].tolist()
+    if missing:
+        supporting[missing] = label(store, detector, [pairs[place] for place in missing])
+    opposing = store.opposing(detector.name, keys, detector.version)
     return _opined(workspace, detector, supporting, opposing)
 
 

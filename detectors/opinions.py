@@ -21,7 +21,7 @@ from berdseye.data.workspace import Workspace, file_stem
 from berdseye.detectors.protocol import Detector
 
 Grade = Literal["topic", "stance"]
-Opinion = Literal["supports", "opposes", "neither", "does not support", "unsure", "on topic", "off topic"]
+Opinion = Literal["supports", "opposes", "neither", "does not support", "unsure", "on topic", "off topic", "not yet"]
 SHIPPED_GRADES = "grades.json"
 _UNSURE = "unsure"
 
@@ -79,8 +79,8 @@ def opinions(
 ) -> list[Opinion]:
     """Return the opinion for each pair from P(supports) and P(opposes), float32[n] (NaN: the detector does not tell).
 
-    A probability of support within `unsure` of the threshold is the opinion `unsure`. Only a detector of grade `stance` says
-    which side a passage takes.
+    A probability of support within `unsure` of the threshold is the opinion `unsure`, and NaN is `not yet`. Only a detector of
+    grade `stance` says which side a passage takes.
     """
     return [
         _opinion(grade, threshold, unsure, p, against)
@@ -89,6 +89,8 @@ def opinions(
 
 
 def _opinion(grade: Grade, threshold: float, unsure: float, supports: float, opposes: float) -> Opinion:
+    if np.isnan(supports):
+        return "not yet"
     if grade == "topic":
         return "on topic" if supports >= threshold else "off topic"
     if abs(supports - threshold) < unsure:

@@ -16,8 +16,9 @@ from berdseye.detectors.protocol import Detector, Floats, stances_function
 class TunedThreshold:
     """A tuned threshold of one version of a detector.
 
-    `f1` is its F1 on the `n` pairs of `data` that it was chosen on, which is the best F1 unless it was chosen `by_hand`.
-    `made_by` names who chose it (empty: unknown).
+    `f1` is its F1 on the `n` pairs of `data` that it was chosen on, which is the best F1 unless it was chosen `by_hand`. One that
+    was moved to the base rate of some pairs has no F1 (0), but this `base_rate`, and `positives` counts the supporting ones among
+    those that people judged. `made_by` names who chose it (empty: unknown).
     """
 
     detector: str
@@ -31,9 +32,12 @@ class TunedThreshold:
     created: str
     made_by: str = ""
     by_hand: bool = False
+    base_rate: float | None = None
 
     @property
     def source(self) -> str:
+        if self.base_rate is not None:
+            return f"moved to a base rate of {self.base_rate:.1%}, that of {self.n:,} pairs of {self.data}"
         if self.by_hand:
             return f"chosen by {self.made_by or 'hand'}: F1 {self.f1:.3f} on {self.n:,} pairs of {self.data}"
         return f"best F1 ({self.f1:.3f}) on {self.n:,} pairs of {self.data}"

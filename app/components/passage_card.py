@@ -67,7 +67,9 @@ def _chip_button(
 
 def _shown_source(chip: Chip) -> str:
     """Return the source shown on a chip: `gold`, `you`, `people`, or the detector's probability."""
-    return f"{chip.detected.probability:.2f}" if chip.by == "detector" else chip.by
+    if chip.by != "detector":
+        return chip.by
+    return "…" if chip.opinion == "not yet" else f"{chip.detected.probability:.2f}"
 
 
 def _next_step(chip: Chip, *, can_judge: bool) -> str:

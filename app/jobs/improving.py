@@ -1,10 +1,14 @@
 """From judgments to a better detector in one step: training on a training set, a comparison, and the decision to adopt
 it."""
 
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from berdseye.annotation.training_sets.store import TrainingSetVersion
+from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.files.atomic import write_json
 from berdseye.data.files.json_files import read_json
 from berdseye.data.progress import Progress
@@ -12,7 +16,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.trained import Trained, adopt, adopted_detector, list_trained
 from berdseye.detectors.training.training import TrainingPlan
-from berdseye.detectors.training.training_set import TrainingSet, training_set
+from berdseye.detectors.training.training_set import TrainingSet, group, training_set
 from berdseye.evaluation.detection.grading import train_and_grade
 from berdseye.evaluation.detection.improvement import Adopt, Improvement, compare_detectors, worth_adopting
 from berdseye.evaluation.detection.pairs import learned
@@ -42,21 +46,43 @@ class Improved:
         }
 
 
-def set_to_train_on(made: TrainingSetVersion) -> TrainingSet:
-    """Return a version in the form that trainings take. The detector's card names its id and its hash."""
-    return training_set(made.pairs(), made.id, made.hash)
+def set_to_train_on(made: TrainingSetVersion, written: Sequence[LabelledPair] = ()) -> TrainingSet:
+    """Return a version in the form that trainings take. The detector's card names its id and its hash.
+
+    `written` pairs are trained on too, unless dev or test has their question.
+    """
+    data = training_set(made.pairs(), made.id, made.hash)
+    held_out = {group(pair) for pair in (*data.dev, *data.test)}
+    more = [pair for pair in written if group(pair) not in held_out]
+    if not more:
+        return data
+    texts = json.dumps([made.hash, [(pair.pair.key, pair.supports) for pair in more]])
+    return replace(
+        data,
+        train=[*data.train, *more],
+        source=f"{made.id} and {len(more):,} written pairs",
+        data_hash=hashlib.blake2b(texts.encode(), digest_size=6).hexdigest(),
+    )
 
 
 def improve(
-    workspace: Workspace, made: TrainingSetVersion, plan: TrainingPlan, mode: Adopt, *, made_by: str, progress: Progress
+    workspace: Workspace,
+    made: TrainingSetVersion,
+    plan: TrainingPlan,
+    mode: Adopt,
+    *,
+    written: Sequence[LabelledPair] = (),
+    made_by: str,
+    progress: Progress,
 ) -> Improved:
     """Train on a training set, compare the result with the detector in use on the held-out questions, and adopt it according to
     `mode`.
 
-    A detector of this name that was already trained on this set is not trained again. The comparison is stored in its folder.
+    `written` are further pairs to train on (`set_to_train_on`). A detector of this name that was already trained on this set is
+    not trained again. The comparison is stored in its folder.
     """
     before = adopted_detector(workspace)
-    trained = _trained(workspace, made, plan, progress)
+    trained = _trained(workspace, set_to_train_on(made, written), plan, progress)
     present, new = parse_detector(before, workspace), parse_detector(trained.detector, workspace)
     held_out = [pair for pair in made.pairs() if pair.split == "test"]
     comparison = compare_detectors(
@@ -80,10 +106,11 @@ def read_improvement(trained: Trained) -> dict[str, Any] | None:
     return stored
 
 
-def _trained(workspace: Workspace, made: TrainingSetVersion, plan: TrainingPlan, progress: Progress) -> Trained:
+def _trained(workspace: Workspace, data: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:
     existing = (
         trained
         for trained in list_trained(workspace)
-        if (trained.name, trained.card.get("kind"), trained.card.get("data_hash")) == (plan.name, plan.kind, made.hash)
+        if (trained.name, trained.card.get("kind"), trained.card.get("data_hash"))
+        == (plan.name, plan.kind, data.data_hash)
     )
-    return next(existing, None) or train_and_grade(workspace, plan, set_to_train_on(made), progress=progress)
+    return next(existing, None) or train_and_grade(workspace, plan, data, progress=progress)

@@ -20,8 +20,9 @@ from berdseye.app.components.plain_text import escaped
 from berdseye.data.datasets.layouts.rows import perspectives_of_lines
 from berdseye.data.datasets.stored import dataset_names, load_dataset
 from berdseye.data.errors import BadInputError
-from berdseye.data.records import Question
+from berdseye.data.records import Pair, Question
 from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.labelling import opined
 from berdseye.detectors.opinions import grade_of
 from berdseye.detectors.trained import adopted_detector, detector_names
 from berdseye.evaluation.exploration.inspection import (
@@ -32,6 +33,7 @@ from berdseye.evaluation.exploration.inspection import (
     Shown,
     detector_against_gold,
     inspect_question,
+    unlabelled,
 )
 from berdseye.evaluation.pipelines import pipeline_of
 from berdseye.retrieval.expansion.manual import ManualPerspectives
@@ -47,6 +49,8 @@ _SOURCES: Mapping[Shown, str] = {
     "detector": "Every label comes from",
 }
 LARGEST_K_SHOWN = 20
+AT_ONCE = 90
+"""Pairs without a label that are labelled before the page is drawn, in about a second; the others follow behind it."""
 
 
 def chosen_question() -> Question | None:
@@ -137,7 +141,11 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
         }
         chosen = parse_detector(detector, workspace())
         shown = shown_labels() if question.perspectives else SHOWN[0]
-        listings = inspect_question(workspace(), judgments(), chosen, question, hits_by_list, k, annotator(), shown)
+        listings = inspect_question(
+            workspace(), judgments(), chosen, question, hits_by_list, k, annotator(), shown, at_most=AT_ONCE
+        )
+        if waiting := unlabelled(listings):
+            label_the_rest(detector, waiting)
         _toolbar(" ".join([question.dataset, question.id, question.text, *pipelines, *corpora, str(k)]))
         if question.perspectives:
             st.markdown(missing_line(question, listings))
@@ -145,6 +153,16 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
             st.markdown(fallibility(detector_against_gold(listings), grade_of(workspace(), chosen)))
             st.caption(f"{_SOURCES[shown]} the detector {detector_line(chosen)}")
         _lists(question, listings, corpora, pipelines)
+
+
+@st.fragment(run_every=0.1)
+def label_the_rest(detector: str, pairs: Sequence[Pair]) -> None:
+    """Label the pairs below the first screen behind it, some at a time, and draw the page again when all have labels."""
+    found = opined(workspace(), parse_detector(detector, workspace()), pairs, at_most=AT_ONCE)
+    left = sum(one.opinion == "not yet" for one in found)
+    if not left:
+        st.rerun()
+    st.progress(1 - left / len(pairs), f"Labelling {left:,} more pairs…")
 
 
 def _toolbar(view: str) -> None:

@@ -9,11 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.special import logit
 
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.datasets.labelled_pairs import LabelledPair, file_hash
 from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.errors import BadInputError
@@ -22,13 +25,16 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.runs.pairs import run_keys
 from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.base_rates import estimated_base_rate, move_from_labels, moved, moved_threshold
 from berdseye.detectors.baselines import BASE_RATE
 from berdseye.detectors.protocol import Detector, Floats
 from berdseye.detectors.quality import best_threshold, precision_recall_f1, rate_weights
-from berdseye.detectors.thresholds import TunedThreshold
+from berdseye.detectors.thresholds import Tuned, TunedThreshold
 from berdseye.evaluation.detection.operating_points import decisions_at
 from berdseye.evaluation.detection.pairs import JudgedPairs, read_judged_pairs, rows_to_tune_on
 from berdseye.evaluation.detection.scoring import timed_predictions
+from berdseye.evaluation.labels.labelled_runs import keyed_run, with_labels
+from berdseye.evaluation.labels.sources import HUMAN, labels_by_key, parse_label_source
 from berdseye.evaluation.statistics.intervals import Estimate, mean_with_interval
 
 Doubles = npt.NDArray[np.float64]
@@ -95,6 +101,66 @@ def chosen_by_hand(
         created=_now(),
         made_by=made_by,
         by_hand=True,
+    )
+
+
+class MovedThreshold(NamedTuple):
+    """A threshold moved to the pairs of a run: the base rates before and after, and the share of pairs called supporting."""
+
+    tuned: TunedThreshold
+    before: float
+    judged: int
+    called_before: float
+    called_after: float
+
+
+def moved_to_run(
+    workspace: Workspace,
+    judgments: Judgments,
+    detector: Detector,
+    run: Run,
+    k: int,
+    *,
+    made_by: str = "",
+    progress: Progress = silent,
+) -> MovedThreshold:
+    """Move a detector's own threshold to the base rate of the top k of a run.
+
+    The base rate is estimated from the probabilities of all pairs (`berdseye.detectors.base_rates`), which should be calibrated
+    for 16.8% supporting pairs, and corrected by people's judgments of some of them. Raises `BadInputError` for a run without
+    pairs.
+    """
+    detector = detector.detector if isinstance(detector, Tuned) else detector
+    keyed = keyed_run(workspace, run, load_dataset(workspace, run.manifest.dataset), k)
+    keys = keyed.keys[keyed.keys != b""].astype(str).tolist()
+    if not keys:
+        raise BadInputError(
+            f"The run '{run.manifest.name}' has no pairs.", hint="Choose a run on questions with perspectives."
+        )
+    with_labels(workspace, judgments, keyed, parse_label_source(detector.name), progress=progress)
+    p = LabelStore(workspace).get(detector.name, keys, detector.version)
+    labels = labels_by_key(workspace, judgments, parse_label_source(HUMAN), keys, lambda _: [])
+    known = ~np.isnan(labels)
+    by = float(logit(estimated_base_rate(p, BASE_RATE)) - logit(BASE_RATE))
+    if known.any():
+        by = move_from_labels(p[known], labels[known] == 1, by)
+    rate = float(moved(p, by).mean())
+    value = round(moved_threshold(detector.threshold, by), 4)
+    tuned = TunedThreshold(
+        detector=detector.name,
+        version=detector.version,
+        value=value,
+        data=f"{run.manifest.name} at k={k}, {int(known.sum())} of them judged",
+        data_hash=run.manifest.corpus_hash,
+        n=len(keys),
+        positives=int((labels == 1).sum()),
+        f1=0.0,
+        created=_now(),
+        made_by=made_by,
+        base_rate=round(rate, 4),
+    )
+    return MovedThreshold(
+        tuned, BASE_RATE, int(known.sum()), float((p >= detector.threshold).mean()), float((p >= value).mean())
     )
 
 

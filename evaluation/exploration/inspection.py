@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -43,8 +44,8 @@ class Chip:
     @property
     def differs_from_gold(self) -> bool:
         """Whether the label that counts contradicts the gold label; the detector's opinion `unsure` contradicts nothing."""
-        unsure = self.by == "detector" and self.opinion == "unsure"
-        return self.gold is not None and self.supports != self.gold and not unsure
+        open_ = self.by == "detector" and self.opinion in ("unsure", "not yet")
+        return self.gold is not None and self.supports != self.gold and not open_
 
 
 @dataclass(frozen=True)
@@ -79,23 +80,28 @@ def inspect_question(
     k: int,
     annotator: Annotator | None,
     shown: Shown = "first available",
+    *,
+    at_most: int | None = None,
 ) -> list[Listing]:
     """Return the listings of rankings `rankings`, given by (corpus, pipeline).
 
     The label that counts is the adjudicated label, otherwise the annotator's own judgment, otherwise other people's majority,
     otherwise the authors' gold label, otherwise the detector's label; `shown` leaves out all but one of people (adjudicators and
-    annotators), gold labels and the detector, which stays the last resort.
+    annotators), gold labels and the detector, which stays the last resort. The detector labels at most `at_most` new pairs, from
+    the top of all lists; the others have the opinion `not yet`.
     """
+    by_rank = zip_longest(*(passages for _, passages in rankings.values()))
     pairs = list(
         dict.fromkeys(
             Pair(p.text, v.text, p.title)
-            for _, passages in rankings.values()
+            for passages in by_rank
             for p in passages
+            if p is not None
             for v in question.perspectives
         )
     )
     store = LabelStore(workspace)
-    opined_by_pair = dict(zip(pairs, opined(workspace, detector, pairs), strict=True))
+    opined_by_pair = dict(zip(pairs, opined(workspace, detector, pairs, at_most=at_most), strict=True))
     keys = {pair: pair.key for pair in pairs}
     gold_labels = dict(zip(keys.values(), store.get(GOLD, list(keys.values())).tolist(), strict=True))
     current = judgments.present(list(keys.values()))
@@ -137,10 +143,16 @@ class Agreement(NamedTuple):
 def detector_against_gold(listings: Sequence[Listing]) -> Agreement:
     """Compare the detector's opinions with the gold labels of all pairs of the listings."""
     chips = {c.key: c for entry in listings for h in entry.hits for c in h.chips}.values()
-    sure = [c for c in chips if c.opinion != "unsure"]
-    compared = [c for c in sure if c.gold is not None]
-    agreed = sum(c.detected.supports == c.gold for c in compared)
-    return Agreement(len(chips), len(chips) - len(sure), len(compared), agreed)
+    unsure = sum(c.opinion == "unsure" for c in chips)
+    compared = [c for c in chips if c.opinion not in ("unsure", "not yet") and c.gold is not None]
+    return Agreement(len(chips), unsure, len(compared), sum(c.detected.supports == c.gold for c in compared))
+
+
+def unlabelled(listings: Sequence[Listing]) -> list[Pair]:
+    """Return the pairs of the listings that the detector has not labelled yet."""
+    return list(
+        {c.key: c.pair for entry in listings for h in entry.hits for c in h.chips if c.opinion == "not yet"}.values()
+    )
 
 
 def _listing(

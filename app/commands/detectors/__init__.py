@@ -1,4 +1,4 @@
-"""`berdseye detector`: list, measure, tune, train and adopt detectors."""
+"""`berdseye detector`: list, measure, tune, train, adapt and adopt detectors."""
 
 import typer
 
@@ -7,8 +7,8 @@ detector = typer.Typer(no_args_is_help=True, help="List, measure, tune, train an
 
 def register(cli: typer.Typer) -> None:
     """Add the commands."""
-    from berdseye.app.commands.detectors import measuring, training
+    from berdseye.app.commands.detectors import adapting, measuring, training
 
-    for command in (training, measuring):
+    for command in (training, adapting, measuring):
         command.register(detector)
     cli.add_typer(detector, name="detector")

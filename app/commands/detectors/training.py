@@ -17,6 +17,7 @@ from berdseye.data.workspace import Workspace
 
 if TYPE_CHECKING:
     from berdseye.annotation.training_sets.store import TrainingSetVersion
+    from berdseye.detectors.protocol import Detector
     from berdseye.detectors.training.training_set import TrainingSet
 
 
@@ -155,10 +156,10 @@ def training_data(
         return training_set(read_labelled_pairs(file), file, file_hash(file))
     from berdseye.app.jobs.improving import set_to_train_on
 
-    return set_to_train_on(_found_or_created(workspace, wanted, demo=demo))
+    return set_to_train_on(chosen_training_set(workspace, wanted, demo=demo))
 
 
-def _found_or_created(
+def chosen_training_set(
     workspace: Workspace,
     wanted: str | None,
     rule: str = "adjudicated",
@@ -240,7 +241,7 @@ def improve(
     mode = one_of("rule for adopting", adopt, ADOPTS)
     chosen = one_of("kind of training", kind, tuple(k for k in DETECTOR_OF if k != "stacked"))
     person = acting_name(ws)
-    version = _found_or_created(ws, set_, rule, unsure, annotator, leaks, demo=demo)
+    version = chosen_training_set(ws, set_, rule, unsure, annotator, leaks, demo=demo)
     detector_name = name or (version.id if chosen == "stance" else f"{version.id}-{chosen}")
     plan = TrainingPlan(kind=chosen, name=detector_name, bases=(base,) if base else ())
     with counting(f"{kind} '{detector_name}'") as progress:
@@ -267,13 +268,19 @@ def tune(
     file: Annotated[Path | None, typer.Argument(help="Labelled pairs, as for `detector score`.")] = None,
     detector: Annotated[str | None, typer.Option(help="The detector. Default: the adopted one.")] = None,
     at_base_rate: Annotated[bool, typer.Option(help="Weight the rows so that 16.8% of them are positive.")] = False,
+    run: Annotated[
+        str | None, typer.Option(help="Move the threshold to the base rate of this run's pairs, instead of a FILE.")
+    ] = None,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, help="With --run: the top k passages.")] = 5,
     forget: Annotated[bool, typer.Option(help="Remove the tuned threshold; takes no FILE.")] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
     """Choose the threshold with the best F1 on labelled pairs, and use it from now on in this workspace.
 
-    From a file with a column split, only the rows of split dev are used, never those of split test.
+    From a file with a column split, only the rows of split dev are used, never those of split test. With --run, no labels are
+    needed: the share of supporting pairs in its top k is estimated from the probabilities, and from people's judgments of these
+    pairs if there are some (30 help), and the threshold moves with it.
 
     Example: `berdseye detector tune judged.tsv --detector embedded --at-base-rate`
     """
@@ -285,7 +292,9 @@ def tune(
     from berdseye.detectors.trained import adopted_detector
     from berdseye.evaluation.detection.thresholds import choose_threshold
 
-    not_with("--forget", forget, "file", "at_base_rate")
+    not_with("--forget", forget, "file", "at_base_rate", "run", "k")
+    not_with("--run", run is not None, "file", "at_base_rate", why="whose pairs have no labels")
+    only_with("--run", run is not None, "k")
     ws = open_workspace(workspace)
     chosen = parse_detector(detector or adopted_detector(ws), ws)
     if forget:
@@ -297,8 +306,11 @@ def tune(
             f"{chosen.name} {'uses its default threshold' if had_threshold else 'has no tuned threshold and keeps'} {default:g}."
         )
         return
+    if run is not None:
+        _move_to_run(ws, chosen, run, k, json=json)
+        return
     if file is None:
-        raise BadInputError("FILE is missing.", hint="Give a file of labelled pairs, or --forget.")
+        raise BadInputError("FILE is missing.", hint="Give a file of labelled pairs, --run, or --forget.")
     with counting(chosen.name) as progress:
         tuned = choose_threshold(chosen, file, at_base_rate=at_base_rate, made_by=acting_name(ws), progress=progress)
     write_threshold(ws, tuned)
@@ -306,6 +318,29 @@ def tune(
         print_json(asdict(tuned))
         return
     print(f"{tuned.detector}\t{tuned.value:g}\t{tuned.source}")
+
+
+def _move_to_run(ws: Workspace, detector: "Detector", name: str, k: int, *, json: bool) -> None:
+    from dataclasses import asdict
+
+    from berdseye.annotation.judgments.log import Judgments
+    from berdseye.data.runs.stored import load_run
+    from berdseye.detectors.thresholds import write_threshold
+    from berdseye.evaluation.detection.thresholds import moved_to_run
+
+    judgments = Judgments.open(ws.judgments_url)
+    with counting(detector.name) as progress:
+        found = moved_to_run(ws, judgments, detector, load_run(ws, name), k, made_by=acting_name(ws), progress=progress)
+    write_threshold(ws, found.tuned)
+    if json:
+        print_json(asdict(found.tuned) | {"called_before": found.called_before, "called_after": found.called_after})
+        return
+    print(
+        f"{detector.name}: base rate {found.before:.1%} -> {found.tuned.base_rate:.1%} "
+        f"({found.tuned.n:,} pairs, {found.judged} judged)\n"
+        f"threshold {detector.threshold:.4f} -> {found.tuned.value:.4f}, "
+        f"called supporting {found.called_before:.1%} -> {found.called_after:.1%}"
+    )
 
 
 def register_keeping(group: typer.Typer) -> None:

@@ -13,7 +13,14 @@ from berdseye.data.records import Pair, Passage, Question, Ranking
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.opinions import Graded, write_grade
-from berdseye.evaluation.exploration.inspection import Chip, Listing, Shown, detector_against_gold, inspect_question
+from berdseye.evaluation.exploration.inspection import (
+    Chip,
+    Listing,
+    Shown,
+    detector_against_gold,
+    inspect_question,
+    unlabelled,
+)
 from tests.evaluation.small_workspace import QUESTIONS, TEXTS, judge, key, passages
 
 Found = Mapping[tuple[str, str], tuple[Ranking, Sequence[Passage]]]
@@ -165,6 +172,23 @@ def test_one_source_of_labels_can_be_shown_alone(small: Workspace, judgments: Ju
     assert first("people").differs_from_gold
     assert not first("gold").differs_from_gold
     assert alone.differs_from_gold == (not alone.supports)
+
+
+def test_the_first_passages_of_all_lists_are_labelled_first(
+    small: Workspace, judgments: Judgments, found: Found
+) -> None:
+    detector = parse_detector("random")
+
+    def opinions(at_most: int | None) -> list[list[bool]]:
+        listings = inspect_question(small, judgments, detector, QUESTIONS[0], found, 3, None, at_most=at_most)
+        return [[h.chips[1].opinion != "not yet" for h in listing.hits] for listing in listings]
+
+    # The lists rank Zoos, Cages, Cars and Cars, Cages; each passage has two perspectives.
+    assert opinions(0) == [[False, False, False], [False, False]]
+    assert opinions(4) == [[True, False, True], [True, False]]
+    listings = inspect_question(small, judgments, detector, QUESTIONS[0], found, 3, None, at_most=0)
+    assert [pair.passage for pair in unlabelled(listings)] == [TEXTS[1]] * 2  # four labels are stored by now
+    assert opinions(None) == [[True, True, True], [True, True]]
 
 
 def test_an_unsure_opinion_contradicts_no_gold_label(small: Workspace, judgments: Judgments, found: Found) -> None:

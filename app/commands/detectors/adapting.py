@@ -1,0 +1,89 @@
+"""`berdseye detector adapt`: train on passages that a language model writes for one's own questions, and on judgments."""
+
+from typing import Annotated
+
+import typer
+
+from berdseye.app.access.acting import acting_name
+from berdseye.app.commands.console import counting, note, print_json
+from berdseye.app.commands.detectors.training import chosen_training_set
+from berdseye.app.commands.models import DEFAULT_MODEL, ModelOption
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
+from berdseye.app.commands.training_sets import DemoOption
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command."""
+    group.command()(adapt)
+
+
+def adapt(
+    dataset: Annotated[str, typer.Argument(help="The data set whose questions the detector is adapted to.")],
+    model: ModelOption = DEFAULT_MODEL,
+    of_each: Annotated[
+        int,
+        typer.Option(min=1, max=100, help="Passages for and against each perspective, and neutral ones a question."),
+    ] = 2,
+    kind: Annotated[str, typer.Option(help="The kind of detector: stance, head, crossencoder or lora.")] = "stance",
+    base: Annotated[str | None, typer.Option(help="The model to fine-tune, for crossencoder and lora.")] = None,
+    name: Annotated[str | None, typer.Option(help="The name of the new detector. Default: DATASET-adapted.")] = None,
+    adopt: Annotated[
+        str, typer.Option(help="When to adopt the new detector: if-better, always or never.")
+    ] = "if-better",
+    set_: Annotated[
+        str | None,
+        typer.Option("--training-set", help="An existing training set to use instead of the current judgments."),
+    ] = None,
+    demo: DemoOption = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report the calls and their highest cost.")] = False,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Adapt the detector to the questions of a data set, with written passages and people's judgments.
+
+    A language model writes passages for and against every perspective and neutral ones. Near-duplicates, texts that quote their
+    perspective, and texts that repeat a judged passage are rejected. The detector is trained on the others and on judgments, and
+    compared with the one in use on people's judgments of held-out questions alone. Stored passages are used again, so that the
+    command can be repeated after more judging. The judgments that help most come from a batch with `--order uncertainty`.
+
+    Example: `berdseye detector adapt debate --model "api(gpt-4o-mini)" --dry-run`
+    """
+    from berdseye.app.jobs.adapting import adapt as adapted
+    from berdseye.app.jobs.adapting import to_write
+    from berdseye.app.jobs.training_sets import one_of
+    from berdseye.data.language_models.model_registry import open_language_model
+    from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan
+    from berdseye.detectors.training.written_passages import estimate
+    from berdseye.evaluation.detection.improvement import ADOPTS
+
+    ws = open_workspace(workspace)
+    mode = one_of("rule for adopting", adopt, ADOPTS)
+    chosen = one_of("kind of training", kind, tuple(k for k in DETECTOR_OF if k != "stacked"))
+    writer, asked = open_language_model(model, ws), to_write(ws, dataset, of_each)
+    if dry_run:
+        most = estimate(writer, asked)
+        if json:
+            print_json({"model": writer.name, **most._asdict()})
+            return
+        cost = "of unknown price" if most.dollars is None else f"at most ${most.dollars:.2f}"
+        print(
+            f"{most.calls:,} calls of {writer.name}: {most.words:,} words read, up to {most.tokens:,} tokens written, {cost}"
+        )
+        return
+    version = chosen_training_set(ws, set_, demo=demo)
+    plan = TrainingPlan(kind=chosen, name=name or f"{dataset}-adapted", bases=(base,) if base else ())
+    with counting(f"{kind} '{plan.name}'") as progress:
+        result = adapted(ws, writer, asked, version, plan, mode, made_by=acting_name(ws), progress=progress)
+    improved = result.improved
+    if json:
+        rejected = [{"id": r.asked.question.id, "kind": r.asked.kind, "reason": r.reason, "text": r.text}
+                    for r in result.written.rejected]  # fmt: skip
+        print_json(improved.as_row() | {"written_pairs": len(result.written.pairs), "rejected": rejected})
+        return
+    note(
+        f"{len(result.written.pairs):,} written pairs; {len(result.written.rejected):,} texts rejected (--json lists them)."
+    )
+    print(f"{improved.trained.detector}\t{improved.trained.card['measured']}")
+    print(improved.comparison)
+    if improved.adopted:
+        note(f"{improved.comparison.new} ({improved.comparison.new_version}) is now in use.")

@@ -1,0 +1,56 @@
+"""Adapting the detector to a person's own questions: written passages and people's judgments train it together, and it is
+compared with the detector in use on people's judgments alone."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from berdseye.annotation.training_sets.store import TrainingSetVersion
+from berdseye.app.jobs.improving import Improved, improve
+from berdseye.data.datasets.stored import load_dataset
+from berdseye.data.errors import BadInputError
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.protocol import LanguageModel
+from berdseye.data.progress import Progress
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.training.training import TrainingPlan
+from berdseye.detectors.training.written_passages import Asked, WrittenPassages, passages_to_write, write_passages
+from berdseye.evaluation.detection.improvement import Adopt
+
+
+class Adapted(NamedTuple):
+    """The written passages, and the detector that was trained on them and on judgments, with its comparison."""
+
+    written: WrittenPassages
+    improved: Improved
+
+
+def to_write(workspace: Workspace, dataset: str, of_each: int) -> list[Asked]:
+    """Return the passages to write for a data set; raises `BadInputError` if its questions have no perspectives."""
+    asked = passages_to_write(load_dataset(workspace, dataset), of_each)
+    if not asked:
+        raise BadInputError(
+            f"The questions of '{dataset}' have no perspectives.", hint="Add some on the page Perspectives."
+        )
+    return asked
+
+
+def adapt(
+    workspace: Workspace,
+    model: LanguageModel,
+    asked: Sequence[Asked],
+    made: TrainingSetVersion,
+    plan: TrainingPlan,
+    mode: Adopt,
+    *,
+    made_by: str,
+    progress: Progress,
+) -> Adapted:
+    """Have passages written, train on them and on a training set of judgments, compare, and adopt according to `mode`.
+
+    Passages about questions whose judgments are held out for dev or test are not trained on.
+    """
+    judged = list(dict.fromkeys(pair.pair.passage for pair in made.pairs()))
+    written = write_passages(model, CompletionCache(workspace), asked, judged, progress=progress)
+    return Adapted(
+        written, improve(workspace, made, plan, mode, written=written.pairs, made_by=made_by, progress=progress)
+    )

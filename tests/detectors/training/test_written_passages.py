@@ -1,0 +1,121 @@
+"""Passages that a language model writes to train on: what is asked for, what is rejected, and what the labels are."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.records import Perspective, Question
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.training.written_passages import (
+    MAX_TOKENS,
+    TEMPLATES,
+    estimate,
+    passages_to_write,
+    write_passages,
+)
+from tests.data.language_models.scripted import ScriptedModel
+
+ZOOS = Question("zoos", "made", "Should zoos exist?", (Perspective("Zoos protect rare animals.", "supporting"),
+                                                       Perspective("Zoos harm their animals.", "opposing")))  # fmt: skip
+OPEN = Question("open", "made", "What is good?")
+
+
+def text(seed: int) -> str:
+    """A passage of 40 words that no other seed has."""
+    return " ".join(f"word{seed}x{n}" for n in range(40))
+
+
+def numbered() -> ScriptedModel:
+    model = ScriptedModel(lambda _: text(len(model.asked)))
+    return model
+
+
+def test_each_perspective_gets_passages_on_both_sides_and_each_question_neutral_ones() -> None:
+    asked = passages_to_write([ZOOS, OPEN], 2)
+    assert [(a.kind, a.place, a.number) for a in asked[:5]] == [
+        ("for", 0, 0), ("against", 0, 0), ("for", 1, 0), ("against", 1, 0), ("neutral", None, 0)
+    ]  # fmt: skip
+    assert len(asked) == 10
+    assert {a.question.id for a in asked} == {"zoos"}  # nothing can be labelled for a question without perspectives
+
+
+def test_labels_follow_from_what_was_asked_for(workspace: Workspace) -> None:
+    model = numbered()
+    found = write_passages(model, CompletionCache(workspace), passages_to_write([ZOOS], 1))
+    assert found.rejected == []
+    labels = [(p.pair.perspective[:9], p.supports, p.id, p.split) for p in found.pairs]
+    assert labels == [
+        ("Zoos prot", True, "zoos-1-for-1", "train"),
+        ("Zoos harm", True, "zoos-2-for-1", "train"),
+        ("Zoos prot", False, "zoos-1-against-1", "train"),
+        ("Zoos harm", False, "zoos-2-against-1", "train"),
+        ("Zoos prot", False, "zoos-1-neutral-1", "train"),
+        ("Zoos harm", False, "zoos-2-neutral-1", "train"),
+    ]
+    assert {p.question for p in found.pairs} == {ZOOS.text}
+
+
+def test_the_perspective_is_fenced_and_absent_where_no_side_is_taken(workspace: Workspace) -> None:
+    model = numbered()
+    write_passages(model, CompletionCache(workspace), passages_to_write([ZOOS], 1))
+    assert sum("<perspective>\nZoos protect rare animals.\n</perspective>" in prompt for prompt in model.asked) == 2
+    assert sum("<perspective>" not in prompt for prompt in model.asked) == 1
+    assert all("<question>\nShould zoos exist?\n</question>" in prompt for prompt in model.asked)
+
+
+def test_unfit_texts_are_rejected_with_their_reason(workspace: Workspace) -> None:
+    long = Question("long", "made", "Should zoos exist?", (
+        Perspective("Zoos should exist because they protect the rarest animals of all."), Perspective("Zoos harm.")
+    ))  # fmt: skip
+    answers = iter([
+        f"They should exist because they protect the rarest animals of all. {text(1)}",  # for the first: a quotation
+        text(2),  # for the second
+        "Too short.",  # against the first
+        text(2) + " more",  # against the second: nearly the one above
+        text(3),  # neutral: judged by people
+    ])  # fmt: skip
+    model = ScriptedModel(lambda _: next(answers))
+    found = write_passages(model, CompletionCache(workspace), passages_to_write([long], 1), [text(3)])
+    reasons = {(r.asked.kind, r.asked.place): r.reason for r in found.rejected}
+    assert reasons == {
+        ("for", 0): "quotes its perspective: should exist because they protect the rarest animals of all",
+        ("against", 0): "fewer than 30 words",
+        ("against", 1): "repeats another one",
+        ("neutral", None): "repeats a passage that people judge",
+    }
+    assert [p.pair.passage for p in found.pairs] == [text(2)]
+
+
+def test_stored_passages_are_not_paid_for_again(workspace: Workspace) -> None:
+    asked, first, second = passages_to_write([ZOOS], 2), numbered(), numbered()
+    before = write_passages(first, CompletionCache(workspace), asked)
+    assert len(first.asked) == 10
+    assert write_passages(second, CompletionCache(workspace), asked) == before
+    assert second.asked == []
+
+
+def test_an_interrupted_call_resumes(workspace: Workspace) -> None:
+    def fails(_: str) -> str:
+        if len(model.asked) > 3:
+            raise KeyboardInterrupt
+        return text(len(model.asked))
+
+    model = ScriptedModel(fails)
+    with pytest.raises(KeyboardInterrupt):
+        write_passages(model, CompletionCache(workspace), passages_to_write([ZOOS], 1))
+    again = numbered()
+    write_passages(again, CompletionCache(workspace), passages_to_write([ZOOS], 1))
+    assert len(again.asked) == 2
+
+
+def test_the_estimate_is_the_most_that_writing_can_cost() -> None:
+    asked = passages_to_write([ZOOS], 3)
+    model = numbered()
+    assert estimate(model, asked).dollars is None
+    model.price = SimpleNamespace(prompt=1.0, completion=2.0)  # type: ignore[attr-defined]
+    found = estimate(model, asked)
+    words = sum(len(TEMPLATES[a.kind].fill(a.slots)[0].content.split()) for a in asked)
+    assert (found.calls, found.words, found.tokens) == (15, words, 15 * MAX_TOKENS)
+    assert found.dollars == pytest.approx((1.3 * words + 2 * 15 * MAX_TOKENS) / 1e6)
+    assert model.asked == []

@@ -1,0 +1,70 @@
+"""Thresholds moved to the base rate of a run's pairs."""
+
+import numpy as np
+import pytest
+
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.labels import LabelStore
+from berdseye.data.runs.stored import list_runs, load_run
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.thresholds import Tuned, with_tuned_threshold, write_threshold
+from berdseye.evaluation.detection.thresholds import moved_to_run
+from berdseye.evaluation.labels.labelled_runs import keyed_run
+from tests.evaluation.small_workspace import QUESTIONS, judge
+
+
+@pytest.fixture
+def run_name(small: Workspace) -> str:
+    return list_runs(small)[0].name
+
+
+def stored(small: Workspace, run_name: str, probability: float) -> int:
+    """Store this probability for every pair of the run; returns the number of pairs."""
+    keyed = keyed_run(small, load_run(small, run_name), QUESTIONS, 3)
+    keys = sorted(set(keyed.keys[keyed.keys != b""].astype(str).tolist()))
+    detector = parse_detector("random")
+    LabelStore(small).put(detector.name, detector.version, keys, [probability] * len(keys))
+    return len(keys)
+
+
+def test_low_probabilities_raise_the_threshold_and_high_ones_lower_it(
+    small: Workspace, judgments: Judgments, run_name: str
+) -> None:
+    detector, run = parse_detector("random"), load_run(small, run_name)
+    stored(small, run_name, 0.02)
+    low = moved_to_run(small, judgments, detector, run, 3)
+    stored(small, run_name, 0.6)
+    high = moved_to_run(small, judgments, detector, run, 3)
+    assert low.tuned.value > detector.threshold > high.tuned.value
+    assert low.tuned.base_rate is not None
+    assert high.tuned.base_rate is not None
+    assert low.tuned.base_rate < 0.168 < high.tuned.base_rate
+    assert high.called_before == 0
+
+
+def test_judgments_correct_what_probabilities_suggest(small: Workspace, judgments: Judgments, run_name: str) -> None:
+    detector, run = parse_detector("random"), load_run(small, run_name)
+    stored(small, run_name, 0.3)
+    before = moved_to_run(small, judgments, detector, run, 3)
+    ana = judgments.sign_in("Ana")
+    for perspective in (0, 1):
+        for text in (0, 1, 2):
+            judge(judgments, ana, 0, perspective, text, "does not support")
+    after = moved_to_run(small, judgments, detector, run, 3)
+    assert (before.judged, after.judged) == (0, 6)
+    assert after.tuned.value > before.tuned.value
+
+
+def test_a_moved_threshold_says_where_it_comes_from_and_is_moved_once(
+    small: Workspace, judgments: Judgments, run_name: str
+) -> None:
+    detector, run = parse_detector("random"), load_run(small, run_name)
+    count = stored(small, run_name, 0.3)
+    first = moved_to_run(small, judgments, detector, run, 3).tuned
+    write_threshold(small, first)
+    tuned = with_tuned_threshold(small, detector)
+    assert isinstance(tuned, Tuned)
+    assert f"of {count} pairs of {run_name} at k=3, 0 of them judged" in tuned.threshold_source
+    assert moved_to_run(small, judgments, tuned, run, 3).tuned.value == first.value
+    assert np.isfinite(first.value)
