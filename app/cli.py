@@ -21,7 +21,8 @@ COMMANDS = {
         "indexes", "Build the indexes that a pipeline needs. (`search` and `run` build missing indexes themselves.)"
     ),
     "detect": Listed(
-        "search", "Report for each perspective whether the passage supports it, with the detector's probability."
+        "search",
+        "Report for each perspective whether the passage supports it, opposes it or does neither, with P(supports).",
     ),
     "search": Listed("search", "Show the top k passages for a question."),
     "expansion": Listed("search", "Store perspectives for a question, for pipelines that begin with `expand(manual)`."),

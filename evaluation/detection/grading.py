@@ -5,12 +5,15 @@ if the lower end of the 95% interval of the share of twins that the detector get
 """
 
 from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
 
 from berdseye.data.datasets.labelled_pairs import LabelledPair
+from berdseye.data.files.atomic import write_json
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
-from berdseye.detectors.opinions import Grade, Graded, write_grade
+from berdseye.detectors.opinions import SHIPPED_GRADES, Grade, Graded, write_grade
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.trained import Trained
 from berdseye.detectors.training.training import TrainingPlan, train_detector
@@ -18,6 +21,7 @@ from berdseye.detectors.training.training_set import TrainingSet
 from berdseye.evaluation.detection.contrast import ALL, contrast
 
 LEAST_RIGHT = 0.6
+SHIPPED = ("stance", "embedded", "similarity(static)", "random")
 
 
 def grade(detector: Detector) -> Graded:
@@ -47,3 +51,14 @@ def grade_in(workspace: Workspace, detector: Detector) -> Graded:
     one = grade(detector)
     write_grade(workspace, one)
     return one
+
+
+def write_shipped_grades() -> None:
+    """Measure the detectors that ship and write `detectors/weights/grades.json`, after every training of one of them."""
+    folder = Path(str(files("berdseye.detectors") / "weights"))
+    rows = [grade(parse_detector(name))._asdict() for name in SHIPPED]
+    write_json(folder / SHIPPED_GRADES, rows)
+
+
+if __name__ == "__main__":
+    write_shipped_grades()

@@ -230,7 +230,8 @@ def test_standard_output_is_pure_json(demo_workspace: Workspace, arguments: tupl
 def test_detect_prints_the_probability_and_the_detector() -> None:
     rows = json.loads(output("detect", "Uniforms are compulsory here.", "Uniforms are bad.", "They help.", "--json"))
     assert [row["perspective"] for row in rows] == ["Uniforms are bad.", "They help."]
-    assert all(0 <= row["probability"] <= 1 and row["detector"] == "embedded" and row["version"] for row in rows)
+    assert all(0 <= row["probability"] <= 1 and row["detector"] == "stance" and row["version"] for row in rows)
+    assert {row["opinion"] for row in rows} <= {"supports", "opposes", "neither", "unsure", "on topic", "off topic"}
 
 
 # Exports --------------------------------------------------------------------------------------------------------------

@@ -248,7 +248,7 @@ def test_annotate_resumes_where_the_person_stopped(demo: Workspace) -> None:
     assert "detector" not in first, "the detector's label would bias the person"
     next(b for b in at.button if b.label == "Does not support").click()
     again(at)
-    assert says(at, r"you: \*\*does not support\*\*.*\bembedded\b")
+    assert says(at, r"you: \*\*does not support\*\*.*\bstance\b")
     held = Judgments.open(demo.judgments_url)
     (mine,) = [j for j in held.present() if j.annotator.name == "Ada"]
     assert (mine.verdict, mine.source) == ("does not support", "annotate")

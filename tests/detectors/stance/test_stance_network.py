@@ -173,7 +173,7 @@ def test_training_learns_and_resumes_from_its_checkpoint(base: Path, tmp_path: P
         ("trams are clean", "trams are bad", "trams are good"),
     ]
     examples = {"claims": [Example(p, (Statement(no, CONTRADICTED), Statement(yes, ENTAILED))) for p, no, yes in sides]}
-    settings = StanceSettings(steps=60, learning_rate=3e-3)
+    settings = StanceSettings(steps=200, learning_rate=2e-3)
     network = train(base, examples, settings, tmp_path)
     texts = [(p, text) for p, no, yes in sides for text in (no, yes)]
     found = stance_probabilities(network, PairTokenizer(base), texts).argmax(axis=1)

@@ -194,10 +194,10 @@ def test_the_first_passages_of_all_lists_are_labelled_first(
 def test_an_unsure_opinion_contradicts_no_gold_label(small: Workspace, judgments: Judgments, found: Found) -> None:
     pair = Pair(TEXTS[0], QUESTIONS[0].perspectives[0].text)
     LabelStore(small).put(GOLD, "made", [pair.key], [1.0])
-    detector = parse_detector("random")
+    detector = parse_detector("random(seed=1)")
     write_grade(small, Graded(detector.name, detector.version, "stance", 0.9, 0.8, 1.0, 87))
     LabelStore(small).put(detector.name, detector.version, [pair.key], [detector.threshold - 0.01])
-    listings = inspect(small, judgments, found)
+    listings = inspect_question(small, judgments, detector, QUESTIONS[0], found, 3, None)
     chip = listings[0].hits[0].chips[0]
     assert (chip.opinion, chip.detected.supports, chip.differs_from_gold) == ("unsure", False, False)
     assert detector_against_gold(listings).compared == 0
