@@ -23,7 +23,6 @@ from berdseye.detectors.protocol import Detector
 Grade = Literal["topic", "stance"]
 Opinion = Literal["supports", "opposes", "neither", "does not support", "unsure", "on topic", "off topic", "not yet"]
 SHIPPED_GRADES = "grades.json"
-_UNSURE = "unsure"
 
 
 class Graded(NamedTuple):
@@ -94,7 +93,7 @@ def _opinion(grade: Grade, threshold: float, unsure: float, supports: float, opp
     if grade == "topic":
         return "on topic" if supports >= threshold else "off topic"
     if abs(supports - threshold) < unsure:
-        return _UNSURE
+        return "unsure"
     if supports >= threshold:
         return "supports"
     if np.isnan(opposes):
@@ -104,7 +103,7 @@ def _opinion(grade: Grade, threshold: float, unsure: float, supports: float, opp
 
 def share_unsure(given: Sequence[Opinion]) -> float:
     """Return the share of opinions that are `unsure`; NaN of none."""
-    return float(np.mean([opinion == _UNSURE for opinion in given])) if given else float("nan")
+    return float(np.mean([opinion == "unsure" for opinion in given])) if given else float("nan")
 
 
 @lru_cache(maxsize=1)

@@ -91,7 +91,11 @@ def choose() -> None:
     if not chosen:
         return
     with right.container(horizontal=True):
-        if st.button("Grade", icon=":material/grade:", help="Measures whether it tells sides, on 87 contrasts."):
+        if st.button(
+            "Grade",
+            icon=":material/grade:",
+            help="Measures whether it tells sides, on contrasts: a passage with two statements.",
+        ):
             with st.spinner("Grading…"):
                 found = grade_in(workspace(), parse_detector(chosen, workspace()))
             st.toast(f"{escaped(found.detector)}: {found}.")

@@ -135,7 +135,8 @@ class _Model:
             ) from error
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
-        self.first, self.last = (self.tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
+        vocabulary = self.tokenizer.get_vocab()
+        self.first, self.last = int(vocabulary["[CLS]"]), int(vocabulary["[SEP]"])
         nothing = np.zeros((layers, 1, heads, 0, size), dtype=np.float32)
         self.width = heads * size + 1
         self.nothing = _Read(0, np.zeros((1, heads * size), dtype=np.float32), nothing, nothing)

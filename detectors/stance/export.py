@@ -49,9 +49,8 @@ def export(network: StanceNetwork, tokenizer: PairTokenizer, folder: Path) -> No
     Weights are quantised per channel to 7 bits in 8: with all 8, processors without VNNI instructions overflow.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    first = network.layers[0]
-    width = network.hidden.out_features
-    past = torch.zeros(len(network.layers), 1, first.heads, _READ, width // first.heads)  # type: ignore[arg-type, operator]
+    width, heads = network.hidden.out_features, network.heads
+    past = torch.zeros(len(network.layers), 1, heads, _READ, width // heads)
     texts = tuple(torch.ones(1, _NEW, dtype=torch.long) for _ in range(3))
     dynamic = torch.export.Dim.DYNAMIC
     with TemporaryDirectory() as scratch:

@@ -45,7 +45,7 @@ class Layer(nn.Module):
         return self.norm(x + self.down(nn.functional.gelu(self.up(x)))), (key, value)
 
     def _by_head(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        return x.reshape(*x.shape[:2], self.heads, -1).transpose(1, 2)
 
 
 class StanceNetwork(nn.Module):
@@ -64,7 +64,7 @@ class StanceNetwork(nn.Module):
         )
         self.norm = found.LayerNorm
         self.layers = nn.ModuleList(Layer(layer) for layer in bert.encoder.layer)
-        width = int(bert.config.hidden_size)
+        width, self.heads = int(bert.config.hidden_size), int(bert.config.num_attention_heads)
         self.hidden = nn.Linear(4 * width, width)
         self.out = nn.Linear(width, len(STANCES))
         self.skip = nn.Parameter(torch.tensor(_FIRST_SKIP))
@@ -128,7 +128,8 @@ class PairTokenizer:
         self.tokenizer: Any = AutoTokenizer.from_pretrained(str(base)).backend_tokenizer
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
-        self.first, self.last = (self.tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
+        vocabulary = self.tokenizer.get_vocab()
+        self.first, self.last = int(vocabulary["[CLS]"]), int(vocabulary["[SEP]"])
         self.cut = 0
 
     def row(self, passage: str, perspectives: Sequence[str]) -> Row:

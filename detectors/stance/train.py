@@ -102,9 +102,9 @@ def _write_card(folder: Path, card: dict[str, Any]) -> None:
     (folder / CARD_FILE).write_text(json.dumps(card, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def _print_progress(done: int, unit: str, total: int) -> None:
+def _print_progress(done: int, unit: str, total: int | None = None, /) -> None:
     if done % 100 == 0 or done == total:
-        print(f"{done:,} of {total:,} {unit}", file=sys.stderr, flush=True)
+        print(f"{done:,} of {total or done:,} {unit}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -67,11 +67,12 @@ def train(
     averaged = AveragedModel(network, multi_avg_fn=_average)
     head = [*network.hidden.parameters(), *network.out.parameters(), network.skip]
     known = {id(parameter) for parameter in head}
+    groups: list[dict[str, Any]] = [
+        {"params": [p for p in network.parameters() if p.requires_grad and id(p) not in known]},
+        {"params": head, "lr": settings.learning_rate * _HEAD_FACTOR},
+    ]
     optimizer = torch.optim.AdamW(
-        [
-            {"params": [p for p in network.parameters() if p.requires_grad and id(p) not in known]},
-            {"params": head, "lr": settings.learning_rate * _HEAD_FACTOR},
-        ],
+        groups,
         lr=settings.learning_rate,
         weight_decay=0.01,
     )
@@ -94,7 +95,8 @@ def train(
         progress(step, "steps", settings.steps)
         if step % _KEPT_EVERY == 0 or step == settings.steps:
             _keep(folder / CHECKPOINT, parts, settings, step)
-    return averaged.module.eval()  # type: ignore[no-any-return]
+    network.load_state_dict(averaged.module.state_dict())
+    return network.eval()
 
 
 def partial_loss(logits: Tensor, allowed: Tensor) -> Tensor:
@@ -159,7 +161,7 @@ def stance_probabilities(
     return out
 
 
-def _average(averaged: Any, current: Any, steps: Tensor) -> None:
+def _average(averaged: Any, current: Any, steps: Tensor | int) -> None:
     """Move the average towards the current weights, faster in the first steps, which should soon be forgotten."""
     with torch.no_grad():
         kept = min(_AVERAGED, (1 + float(steps)) / (10 + float(steps)))

@@ -31,7 +31,7 @@ class Settings:
     batch: int = 16
     max_length: int = 512
     rank: int = 64
-    alpha: float = 16.0
+    alpha: int = 16
     dropout: float = 0.1
     title: str = "none"
     evaluations: int = 4
@@ -47,7 +47,7 @@ class Settings:
             "batch": (1, 4096),
             "max_length": (16, 32_768),
             "rank": (1, 1024),
-            "alpha": (0.001, 10_000.0),
+            "alpha": (1, 10_000),
             "dropout": (0.0, 0.99),
             "evaluations": (1, 1000),
             "patience": (1, 1000),

@@ -16,9 +16,9 @@ import pandas as pd
 
 from berdseye.data.progress import Progress, silent
 from berdseye.detectors.base_rates import estimated_base_rate, move_from_labels, moved_threshold
+from berdseye.detectors.baselines import BASE_RATE
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.quality import (
-    BASE_RATE,
     Doubles,
     Truth,
     auroc,

@@ -171,8 +171,9 @@ def grade(
     """Measure whether detectors tell sides, and keep their grades: `stance`, or `topic`.
 
     The labels of a detector of grade topic say what is on topic; pages then show "on topic" instead of "supports", and warn where
-    figures depend on sides. A detector without a grade counts as topic. The measure is the share of 87 contrasts that the
-    detector gets right, each a passage with two statements; the lower end of its 95% interval must be above 60%.
+    figures depend on sides. A detector without a grade counts as topic. The measure is the share of contrasts that the
+    detector gets right, each a passage with two statements, as a mean over six kinds; the lower end of its 95% interval must be
+    above 60%.
 
     Example: `berdseye detector grade stance "crossencoder(mine)"`
     """

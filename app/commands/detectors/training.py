@@ -71,7 +71,7 @@ def train(
         str, typer.Option(help="The position of the title: none, before or after (the passage).")
     ] = "none",
     rank: Annotated[int, typer.Option(help="The rank of LoRA's matrices.")] = 64,
-    alpha: Annotated[float, typer.Option(help="LoRA's alpha: its matrices count alpha / rank times.")] = 16.0,
+    alpha: Annotated[int, typer.Option(help="LoRA's alpha: its matrices count alpha / rank times.")] = 16,
     dropout: Annotated[float, typer.Option(help="LoRA's dropout.")] = 0.1,
     patience: Annotated[int, typer.Option(help="Number of evaluations without a better F1 before training stops.")] = 4,
     seed: Annotated[
