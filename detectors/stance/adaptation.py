@@ -48,13 +48,21 @@ class Adaptation:
     def stances(self, stances: Floats, features: Floats) -> Floats:
         """Return adapted probabilities, float32[n, 3], from the shipped network's and its features, float32[n, width].
 
-        P(opposes) and P(neither) keep their ratio. A pair without features keeps its probabilities.
+        A pair without features keeps its probabilities.
         """
-        supports = np.clip(stances[:, 0].astype(np.float64), _EDGE, 1 - _EDGE)
-        moved = expit(logit(supports) + features.astype(np.float64) @ np.array(self.weights) + self.intercept)
-        rest = ((1 - moved) / (1 - supports))[:, None] * stances[:, 1:]
-        read = features.any(axis=1, keepdims=True)
-        return np.where(read, np.column_stack([moved, rest]), stances).astype(np.float32)
+        added = features.astype(np.float64) @ np.array(self.weights) + self.intercept
+        return np.where(features.any(axis=1, keepdims=True), moved_stances(stances, 1.0, added), stances)
+
+
+def moved_stances(stances: Floats, slope: float, added: float | Doubles) -> Floats:
+    """Return probabilities, float32[n, 3], whose log-odds of support are multiplied by `slope`, with `added` to them.
+
+    P(opposes) and P(neither) keep their ratio.
+    """
+    supports = np.clip(stances[:, 0].astype(np.float64), _EDGE, 1 - _EDGE)
+    moved = expit(slope * logit(supports) + added)
+    rest = ((1 - moved) / (1 - supports))[:, None] * stances[:, 1:]
+    return np.column_stack([moved, rest]).astype(np.float32)
 
 
 def fit_adaptation(

@@ -24,7 +24,7 @@ from berdseye.data.records import Pair
 from berdseye.data.texts.passages import clean
 from berdseye.detectors.local.windows import readable
 from berdseye.detectors.protocol import Floats
-from berdseye.detectors.stance.adaptation import Adaptation
+from berdseye.detectors.stance.adaptation import Adaptation, moved_stances
 
 MODEL_FILE, TOKENIZER_FILE, CARD_FILE = "stance.onnx", "stance_tokenizer.json", "stance.json"
 INPUTS = ("ids", "places", "kinds", "past_keys", "past_values", "passage")
@@ -100,6 +100,8 @@ class StanceDetector:
 
         with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:
             list(threads.map(judge, places_by_passage))
+        known = [place for places in places_by_passage.values() for place in places]
+        out[known] = moved_stances(out[known], *self.model.calibration)
         return out, features
 
 
@@ -129,6 +131,7 @@ class _Model:
             self.session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
             shapes = {entry.name: entry.shape for entry in self.session.get_inputs()}
             layers, _, heads, _, size = shapes[INPUTS[3]]
+            slope, added = map(float, self.card["calibration"])
         except Exception as error:  # the libraries' errors share no class
             raise UnavailableError(
                 f"The detector `stance` cannot be opened ({error}).", where=folder, hint=_RETRAIN
@@ -139,8 +142,9 @@ class _Model:
         self.first, self.last = int(vocabulary["[CLS]"]), int(vocabulary["[SEP]"])
         nothing = np.zeros((layers, 1, heads, 0, size), dtype=np.float32)
         self.width = heads * size + 1
+        self.calibration = (slope, added)
         self.nothing = _Read(0, np.zeros((1, heads * size), dtype=np.float32), nothing, nothing)
-        self.version = blake2b(content, digest_size=6).hexdigest()
+        self.version = blake2b(content + repr(self.calibration).encode(), digest_size=6).hexdigest()
 
     def read(self, passage: str, perspectives: Sequence[str]) -> tuple[Floats, Floats]:
         """Return the probabilities, float32[n, 3], and the features, float32[n, width], of each perspective."""
@@ -178,6 +182,13 @@ class _Model:
         return results
 
 
-@lru_cache(maxsize=2)
 def _opened(folder: Path) -> _Model:
+    """Return the model of a folder, read once for each state of its files."""
+    paths = [folder / name for name in (MODEL_FILE, TOKENIZER_FILE, CARD_FILE)]
+    return _read_once(folder, tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in paths))
+
+
+@lru_cache(maxsize=2)
+def _read_once(folder: Path, written: tuple[int, ...]) -> _Model:
+    del written
     return _Model(folder)

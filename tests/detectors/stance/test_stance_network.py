@@ -113,7 +113,9 @@ def test_texts_that_are_too_long_are_cut_and_counted(base: Path) -> None:
 def test_the_exported_model_reads_as_the_network_does(base: Path, network: StanceNetwork, tmp_path: Path) -> None:
     tokenizer = PairTokenizer(base)
     export(network, tokenizer, tmp_path)
-    (tmp_path / "stance.json").write_text('{"threshold": 0.5, "threshold_source": "none", "measured": ""}')
+    (tmp_path / "stance.json").write_text(
+        '{"threshold": 0.5, "threshold_source": "none", "measured": "", "calibration": [1, 0]}'
+    )
     pairs = [Pair(passage, one) for passage, perspectives in TEXTS for one in perspectives]
     wanted = stance_probabilities(network, tokenizer, [(p.passage, p.perspective) for p in pairs])
     found = StanceDetector(tmp_path).stances(pairs)
