@@ -10,13 +10,15 @@ from berdseye.data.demo.content import CORPORA, DATASETS, add_demo_corpus, add_d
 from berdseye.data.labels import LabelStore
 from berdseye.data.runs.stored import list_runs, load_run, run_name
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.trained import adopted_detector
+from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.sources import default_source, parse_label_source
 from berdseye.evaluation.measures import DEFAULT_MEASURES, parse_measures
 from berdseye.evaluation.scores.scoring import score_run
 from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
 from berdseye.retrieval.running import run_pipeline
 
-RUN_DEPTH = 20
+RUN_DEPTH, LABELLED_DEPTH = 20, 5
 Step = tuple[str, Callable[[], object]]
 
 
@@ -65,4 +67,7 @@ def _missing_steps(workspace: Workspace, judgments: Judgments) -> list[Step]:
 def _run_and_label(workspace: Workspace, judgments: Judgments, dataset: str, corpus: str, pipeline: str) -> None:
     manifest = run_pipeline(workspace, dataset, corpus, pipeline, RUN_DEPTH)
     source, measures = parse_label_source(default_source(workspace)), parse_measures(" ".join(DEFAULT_MEASURES))
-    score_run(workspace, judgments, load_run(workspace, manifest.name), source, measures)
+    run = load_run(workspace, manifest.name)
+    score_run(workspace, judgments, run, source, measures)
+    # The pages show the detector's opinion beside gold labels, which `score_run` does not need.
+    labelled_run(workspace, judgments, run, parse_label_source(adopted_detector(workspace)), LABELLED_DEPTH)

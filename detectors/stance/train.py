@@ -45,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--work", type=Path, default=Path("stance-training"), help="Folder of checkpoints.")
     parser.add_argument("--out", type=Path, default=OUT, help="Folder to write (default: the shipped weights).")
     parser.add_argument("--steps", type=int, default=12_000, help="Number of batches.")
+    parser.add_argument("--now", action="store_true", help="Use the last checkpoint as it is.")
     options = parser.parse_args(arguments)
     from berdseye.detectors.stance.export import export
     from berdseye.detectors.stance.network import PairTokenizer
@@ -53,7 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = StanceSettings(steps=options.steps)
     try:
         examples = training_examples(options.folder, settings.seed)
-        network = train(options.base, examples, settings, options.work, progress=_print_progress)
+        network, steps = train(
+            options.base, examples, settings, options.work, as_it_is=options.now, progress=_print_progress
+        )
     except BerdseyeError as error:
         print(error, file=sys.stderr)
         return 2
@@ -62,6 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     card: dict[str, Any] = {
         "data": {str(path): hashlib.sha256((options.folder / path).read_bytes()).hexdigest() for path in files},
         "settings": settings._asdict(),
+        "steps_taken": steps,
         "examples": {name: len(rows) for name, rows in examples.items()},
     }
     unmeasured = {"threshold": 0.5, "threshold_source": "", "measured": "", "calibration": (1.0, 0.0)}

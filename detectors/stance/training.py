@@ -54,11 +54,13 @@ def train(
     settings: StanceSettings,
     folder: Path,
     *,
+    as_it_is: bool = False,
     progress: Progress = silent,
-) -> StanceNetwork:
-    """Train a network in `folder` and return the moving average of its weights; an interrupted training resumes.
+) -> tuple[StanceNetwork, int]:
+    """Train a network in `folder`; return the moving average of its weights, and the number of steps taken.
 
-    A resumed training draws other batches than an uninterrupted one from there on, so that its weights differ slightly.
+    An interrupted training resumes, or, with `as_it_is`, ends where its last checkpoint is. A resumed training draws other
+    batches than an uninterrupted one from there on, so that its weights differ slightly.
     """
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(settings.seed)
@@ -82,7 +84,8 @@ def train(
     parts: dict[str, Any] = {"network": network, "averaged": averaged, "optimizer": optimizer, "schedule": schedule}
     first = _resume(folder / CHECKPOINT, parts, settings)
     batches = mixed_batches(examples, tokenizer, Random(settings.seed * 1_000_003 + first))
-    for step in range(first + 1, settings.steps + 1):
+    last = first if as_it_is else settings.steps
+    for step in range(first + 1, last + 1):
         batch, allowed, owners = next(batches)
         logits = network(batch)
         loss = partial_loss(logits, allowed) + _MARGIN_WEIGHT * margin_loss(logits, allowed, owners)
@@ -96,7 +99,7 @@ def train(
         if step % _KEPT_EVERY == 0 or step == settings.steps:
             _keep(folder / CHECKPOINT, parts, settings, step)
     network.load_state_dict(averaged.module.state_dict())
-    return network.eval()
+    return network.eval(), last
 
 
 def partial_loss(logits: Tensor, allowed: Tensor) -> Tensor:

@@ -84,8 +84,8 @@ def grade(detector: Detector) -> Graded:
     low, high = np.quantile(np.mean(draws, axis=0), [0.025, 0.975])
     found: Grade = "stance" if low > LEAST_RIGHT else "topic"
     twins_in_all = sum(map(len, twins_by_kind().values()))
-    rounded = (round(float(x), 4) for x in (np.mean(shares), low, high))
-    return Graded(detector.name, detector.version, found, *rounded, twins_in_all)
+    right, low, high = (round(float(share), 4) for share in (np.mean(shares), low, high))
+    return Graded(detector.name, detector.version, found, right, low, high, twins_in_all)
 
 
 def train_and_grade(

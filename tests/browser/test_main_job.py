@@ -200,7 +200,7 @@ def test_keys_judge_pair_after_pair_blind_until_the_word_is_given(app: Served, p
         perspective = shown_text(page.locator(".st-key-pair-card").get_by_role("heading"))
         page.keyboard.press(key)
         expect(progress).to_contain_text(f"{number} of {total} pairs")
-        expect(page.get_by_text(f"you: {said}; detector embedded:")).to_be_visible()
+        expect(page.get_by_text(f"you: {said}; detector stance:")).to_be_visible()
         expect(page.get_by_text(f"“{perspective}”")).to_be_visible()
         settled(page)
     assert "P =" not in shown_text(page.locator(".st-key-pair-card"))

@@ -20,10 +20,10 @@ def test_a_detector_is_trained_from_judgments_and_used(own_app: Served, page: Pa
     settled(page)
     page.get_by_role("button", name="Train", exact=True).click()
     table = page.get_by_test_id("stTable")
-    expect(table).to_contain_text("embedded(mine)", timeout=120_000)
-    go(page, f"{own_app.url}/detectors?chosen=embedded(mine)")
+    expect(table).to_contain_text("stance(mine)", timeout=120_000)
+    go(page, f"{own_app.url}/detectors?chosen=stance(mine)")
     page.get_by_role("button", name="Use", exact=True).click()
-    expect(table.get_by_role("row", name="in use")).to_contain_text("embedded(mine)")
-    assert adopted_detector(Workspace.open(own_app.workspace)) == "embedded(mine)"
+    expect(table.get_by_role("row", name="in use")).to_contain_text("stance(mine)")
+    assert adopted_detector(Workspace.open(own_app.workspace)) == "stance(mine)"
     go(page, own_app.url)
-    expect(page.get_by_text("the detector embedded(mine)")).to_be_visible()
+    expect(page.get_by_text("the detector stance(mine)")).to_be_visible()

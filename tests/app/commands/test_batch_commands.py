@@ -266,7 +266,7 @@ def test_a_reservation_is_in_minutes_on_both_sides(held: Judgments, option: str)
 def test_labels_that_are_to_be_shown_are_there(held: Judgments) -> None:
     """Without a detector's name the adopted one is asked, as for every other use of labels."""
     made = json.loads(output("batch", "create", "seen", "--run", RUN, "--shown", "--json"))
-    assert (made["blind"], made["recipe"]["detector"]) == (False, "embedded")
+    assert (made["blind"], made["recipe"]["detector"]) == (False, "stance")
     queue = BatchQueue(held, load_batch(held, "seen"))
     key = queue.next(held.sign_in("Ana"))
     assert key is not None

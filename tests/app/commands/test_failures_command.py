@@ -25,7 +25,7 @@ def test_failures_lists_the_holes_of_a_run_with_their_reasons(demo_workspace: Wo
     assert all(hole["rank"] is None or hole["rank"] > 5 for hole in found["holes"])
     rows = list(csv.DictReader(file.open(encoding="utf-8", newline="")))
     assert [row["perspective"] for row in rows] == [hole["perspective"] for hole in found["holes"]]
-    assert {row["labels"] for row in rows} == {"human>gold>embedded"}
+    assert {row["labels"] for row in rows} == {"human>gold>stance"}
     assert len(output(*asked).splitlines()) == len(rows) + 2
 
 

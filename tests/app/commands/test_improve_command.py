@@ -52,21 +52,21 @@ def test_what_is_learned_is_compared_adopted_and_used_everywhere(judged: Workspa
     at = ("--workspace", judged.folder)
     before = parse_detector(adopted_detector(judged), judged).version
     found = json.loads(output("detector", "improve", *at, "--json"))
-    assert (found["detector"], found["training_set"], found["adopted"]) == ("embedded(judged-1)", "judged-1", True)
+    assert (found["detector"], found["training_set"], found["adopted"]) == ("stance(judged-1)", "judged-1", True)
     compared = found["comparison"]
     assert compared["verdict"] == "better"
     assert compared["questions"] == sum(split_of(f"Should we support topic{n}?") == "test" for n in range(90)) >= 5
     f1 = compared["differences"][0]
     assert 0 < f1["low"] <= f1["difference"] <= f1["high"]
-    assert adopted_detector(judged) == "embedded(judged-1)"
+    assert adopted_detector(judged) == "stance(judged-1)"
     now = parse_detector(adopted_detector(judged), judged)
     assert now.version == compared["new_version"] != before == compared["present_version"]
     rows = json.loads(output("detector", "list", *at, "--json"))
-    assert [(r["detector"], r["version"]) for r in rows if r["adopted"]] == [("embedded(judged-1)", now.version)]
+    assert [(r["detector"], r["version"]) for r in rows if r["adopted"]] == [("stance(judged-1)", now.version)]
     said = json.loads(
         output("detector", "score", judged.training_sets_folder / "judged-1" / "pairs.parquet", *at, "--json")
     )
-    assert (said["detector"], said["version"]) == ("embedded(judged-1)", now.version)
+    assert (said["detector"], said["version"]) == ("stance(judged-1)", now.version)
 
 
 def test_nothing_new_is_trained_where_no_judgment_is(judged: Workspace) -> None:
@@ -77,15 +77,15 @@ def test_nothing_new_is_trained_where_no_judgment_is(judged: Workspace) -> None:
     assert list_trained(judged) == [trained]
     assert (again["adopted"], again["comparison"]["verdict"]) == (False, "no clear difference"), "it is the one in use"
     with_another = json.loads(output("detector", "improve", *at, "--name", "other", "--adopt", "always", "--json"))
-    assert with_another["detector"] == "embedded(other)"
+    assert with_another["detector"] == "stance(other)"
     assert with_another["adopted"]
-    assert adopted_detector(judged) == "embedded(other)"
+    assert adopted_detector(judged) == "stance(other)"
 
 
 def test_never_leaves_the_present_one_in_use(judged: Workspace) -> None:
     output("detector", "improve", "--workspace", judged.folder, "--adopt", "never")
-    assert adopted_detector(judged) == "embedded"
-    assert [t.detector for t in list_trained(judged)] == ["embedded(judged-1)"]
+    assert adopted_detector(judged) == "stance"
+    assert [t.detector for t in list_trained(judged)] == ["stance(judged-1)"]
     with pytest.raises(UnknownNameError, match="Did you mean if-better"):
         output("detector", "improve", "--workspace", judged.folder, "--adopt", "better")
 

@@ -38,10 +38,10 @@ def written(path: Path, rows: int | None = None) -> Path:
 
 def test_a_file_makes_a_detector(workspace: Workspace, tmp_path: Path) -> None:
     card = json.loads(train(workspace, written(tmp_path / "pairs.tsv"), "--name", "filed", "--json"))
-    assert (card["detector"], card["data"]) == ("embedded(filed)", "pairs.tsv")
+    assert (card["detector"], card["data"]) == ("stance(filed)", "pairs.tsv")
     assert card["splits"]["dev"]["pairs"] == 8
     again = train(workspace, tmp_path / "pairs.tsv", "--name", "other")
-    assert again.startswith("embedded(other)\t")
+    assert again.startswith("stance(other)\t")
     assert card["measured"] in again
 
 

@@ -63,7 +63,7 @@ def test_the_measured_pairs_are_counted_and_missing_predictions_can_be_made(demo
 
 
 def test_the_threshold_moves_the_figures_and_is_adopted_with_a_name(demo: Workspace) -> None:
-    own = parse_detector("embedded", demo).threshold
+    own = parse_detector("stance", demo).threshold
     at = lab("Threshold", threshold="0.6", run="debate--web--bm25")
     at.number_input(key="threshold-typed").set_value(0.9)
     high = figures(again(at))
@@ -75,13 +75,13 @@ def test_the_threshold_moves_the_figures_and_is_adopted_with_a_name(demo: Worksp
     assert high["Precision"] > low["Precision"]
     assert high["MRecall@5"] < low["MRecall@5"] == "1.000"
     at = press(at, "Use 0.1000 from now on")
-    held = read_threshold(demo, "embedded")
+    held = read_threshold(demo, "stance")
     assert held is not None
     assert (held.value, held.made_by, held.by_hand) == (0.1, "Ada", True)
     assert says(at, r"\b0\.1000\b.*\bAda\b.*\bgold\b", "caption")
     assert says(at, "chosen on these pairs", "markdown"), "a warning: the figures are of the same pairs"
     press(at, "Restore the detector's own")
-    assert parse_detector("embedded", demo).threshold == own
+    assert parse_detector("stance", demo).threshold == own
 
 
 @pytest.mark.usefixtures("demo")
@@ -126,9 +126,9 @@ def test_two_detectors_are_compared_on_what_both_were_asked(demo: Workspace) -> 
     asked = re.search(r"\*\*([\d,]+)\*\* pairs", texts(at))
     assert asked is not None
     assert says(at, rf"\({asked[1]} pairs\)"), "all that the first was asked about, the second was asked about too"
-    assert {row["who is right"] for row in table(at, "who is right")} == {"embedded", "similarity(static)"}
-    assert {"embedded", "similarity(static)"} <= set(LabelStore(demo).sources())
-    same = lab("Two detectors", other="embedded")
+    assert {row["who is right"] for row in table(at, "who is right")} == {"stance", "similarity(static)"}
+    assert {"stance", "similarity(static)"} <= set(LabelStore(demo).sources())
+    same = lab("Two detectors", other="stance")
     assert says(same, "another detector", "info")
 
 
@@ -150,5 +150,5 @@ def test_the_pairs_it_was_trained_on_are_left_out_and_named(demo: Workspace) -> 
 @pytest.mark.usefixtures("demo")
 def test_detectors_that_nobody_measured_have_no_cost() -> None:
     rows = table(lab("Cost"), "money by")
-    assert [row["detector"] for row in rows] == ["embedded", "similarity(static)", "random"]
+    assert [row["detector"] for row in rows] == ["stance", "embedded", "similarity(static)", "random"]
     assert {row["measured"] for row in rows} == {"not yet"}

@@ -35,8 +35,8 @@ def made(workspace: Workspace, name: str) -> None:
 def test_the_detector_in_use_comes_first_and_another_can_be_used(demo: Workspace) -> None:
     at = drawn("detectors", chosen="similarity(static)")
     shown = at.table[0].value
-    assert plain(shown["detector"]) == ["embedded", "similarity(static)", "random"]
-    assert shown.index.tolist() == ["in\u00a0use", "", ""]
+    assert plain(shown["detector"]) == ["stance", "embedded", "similarity(static)", "random"]
+    assert shown.index.tolist() == ["in\u00a0use", "", "", ""]
     assert "AUROC" in shown["measured"].iloc[0]
     next(b for b in at.button if b.label == "Use").click()
     at = again(at)
@@ -97,12 +97,12 @@ def test_one_button_makes_a_set_trains_compares_and_shows_the_result(demo: Works
         time.sleep(0.2)
     assert held == [], held[0].job.output_tail
     (trained,) = list_trained(demo)
-    assert (trained.detector, trained.card["data"]) == ("embedded(judged-1)", "judged-1")
-    at = drawn("detectors", chosen="embedded(judged-1)")
-    assert says(at, r"embedded\(judged-1\) against embedded on [\d,]+ pairs")
+    assert (trained.detector, trained.card["data"]) == ("stance(judged-1)", "judged-1")
+    at = drawn("detectors", chosen="stance(judged-1)")
+    assert says(at, r"stance\(judged-1\) against stance on [\d,]+ pairs")
     assert at.dataframe[0].value["version"].tolist() == ["judged-1"]
     adopted = adopted_detector(demo)
-    assert adopted == ("embedded(judged-1)" if says(at, r"questions: better\b") else "embedded")
+    assert adopted == ("stance(judged-1)" if says(at, r"questions: better\b") else "stance")
 
 
 def test_a_training_that_fails_shows_why_and_is_dismissed(demo: Workspace) -> None:

@@ -43,7 +43,7 @@ def test_slices_and_the_hole_are_read_from_the_address() -> None:
     assert at.pills(key="stance").value == ["opposing"]
     assert {hole["stance"] for hole in table(at, "holes")} == {"opposing"}
     [address] = [m.value for m in at.markdown if "Open in Explore" in m.value]
-    for part in ("question=car-free-centres", "corpora=pages", "pipelines=bm25", "k=5", "detector=embedded"):
+    for part in ("question=car-free-centres", "corpora=pages", "pipelines=bm25", "k=5", "detector=stance"):
         assert part in address
     assert says(drawn("failures", run=PAGES, question="gone", place="1"), "does not exist", "warning")
 

@@ -272,8 +272,8 @@ def test_agreement_names_everyone_and_can_leave_the_demo_out() -> None:
     table = next(shown.value for shown in at.dataframe if {"a", "b", "kappa"} <= set(shown.value.columns))
     assert {tuple(row) for row in table[["a", "b"]].to_numpy().tolist()} == {
         ("Noor", "Tomas"),
-        ("Noor", "detector embedded"),
-        ("Tomas", "detector embedded"),
+        ("Noor", "detector stance"),
+        ("Tomas", "detector stance"),
     }
     assert table["kappa"].between(-1, 1).all()
     assert (table["low"] <= table["kappa"]).all()
@@ -293,7 +293,7 @@ def test_runs_shows_each_number_beside_its_labels(demo: Workspace) -> None:
         "judged@k",
         "labels",
     ]
-    assert set(table["labels"]) == {"human>gold>embedded"}
+    assert set(table["labels"]) == {"human>gold>stance"}
     assert len(table) == 2 * len(demo.corpora())
     at.selectbox(key="labels").set_value("human")
     again(at)

@@ -42,7 +42,7 @@ def test_printed_rows_are_listed_where_the_data_set_is_the_published_one(demo: W
     run_pipeline(demo, "berds-kialo-test", "web", "bm25", 5)
     at = drawn("runs", of_datasets="berds-kialo-test", of_corpora="web")
     table = at.dataframe[0].value
-    assert table["labels"].tolist()[0] == "human>gold>embedded"
+    assert table["labels"].tolist()[0] == "human>gold>stance"
     printed = table[table["labels"] == "BERDS, table 3"].set_index(["corpus", "pipeline"])
     assert printed.loc[("wikipedia", "bm25"), "berds-kialo-test"] in ("10.8", "10.9")  # 10.85 is printed
     assert len(printed) == len(table) - 1

@@ -51,7 +51,7 @@ def test_a_study_is_started_and_its_result_is_shown(demo: Workspace) -> None:
     at = drawn("studies", result=name)
     table = at.dataframe[0].value
     assert table["corpus"].tolist() == ["web"]  # the published unions are of the top 100, not of the top 10
-    assert says(at, r"\blabels\b.*human>gold>embedded", "caption")
+    assert says(at, r"\blabels\b.*human>gold>stance", "caption")
     assert says(at, r"\bdepth\b\D*\b10\b", "caption")
     assert len(at.get("vega_lite_chart")) == 1
 

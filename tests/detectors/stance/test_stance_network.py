@@ -176,13 +176,14 @@ def test_training_learns_and_resumes_from_its_checkpoint(base: Path, tmp_path: P
     ]
     examples = {"claims": [Example(p, (Statement(no, CONTRADICTED), Statement(yes, ENTAILED))) for p, no, yes in sides]}
     settings = StanceSettings(steps=200, learning_rate=2e-3)
-    network = train(base, examples, settings, tmp_path)
+    network, steps = train(base, examples, settings, tmp_path)
+    assert steps == 200
     texts = [(p, text) for p, no, yes in sides for text in (no, yes)]
     found = stance_probabilities(network, PairTokenizer(base), texts).argmax(axis=1)
     assert found.tolist() == [1, 0, 1, 0]
 
     made = (tmp_path / CHECKPOINT).stat().st_mtime_ns
-    again = train(base, {}, settings, tmp_path)  # finished: nothing is drawn
+    again, _ = train(base, {}, settings, tmp_path)  # finished: nothing is drawn
     assert (tmp_path / CHECKPOINT).stat().st_mtime_ns == made
     assert np.allclose(stance_probabilities(again, PairTokenizer(base), texts),
                        stance_probabilities(network, PairTokenizer(base), texts))  # fmt: skip
