@@ -144,8 +144,6 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
         listings = inspect_question(
             workspace(), judgments(), chosen, question, hits_by_list, k, annotator(), shown, at_most=AT_ONCE
         )
-        if waiting := unlabelled(listings):
-            label_the_rest(detector, waiting)
         _toolbar(" ".join([question.dataset, question.id, question.text, *pipelines, *corpora, str(k)]))
         if question.perspectives:
             st.markdown(missing_line(question, listings))
@@ -153,16 +151,19 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
             st.markdown(fallibility(detector_against_gold(listings), grade_of(workspace(), chosen)))
             st.caption(f"{_SOURCES[shown]} the detector {detector_line(chosen)}")
         _lists(question, listings, corpora, pipelines)
+        if waiting := unlabelled(listings):
+            label_the_rest(detector, waiting)
 
 
 @st.fragment(run_every=0.1)
 def label_the_rest(detector: str, pairs: Sequence[Pair]) -> None:
     """Label the pairs below the first screen behind it, some at a time, and draw the page again when all have labels."""
-    found = opined(workspace(), parse_detector(detector, workspace()), pairs, at_most=AT_ONCE)
-    left = sum(one.opinion == "not yet" for one in found)
-    if not left:
-        st.rerun()
-    st.progress(1 - left / len(pairs), f"Labelling {left:,} more pairs…")
+    with errors_in_place():
+        found = opined(workspace(), parse_detector(detector, workspace()), pairs, at_most=AT_ONCE)
+        left = sum(one.opinion == "not yet" for one in found)
+        if not left:
+            st.rerun()
+        st.progress(1 - left / len(pairs), f"Labelling {left:,} more pairs…")
 
 
 def _toolbar(view: str) -> None:
