@@ -287,5 +287,5 @@ def _json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise BadInputError("A file of Perspectrum is missing.", where=path) from error
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         raise BadInputError(f"The file cannot be read as JSON ({error}).", where=path) from error

@@ -23,7 +23,8 @@ YES, NO, _ = VERDICTS
 
 @pytest.fixture
 def judged(workspace: Workspace) -> Workspace:
-    """90 questions with 4 judged pairs each, whose labels are the opposite of what words suggest: the shipped detector fails."""
+    """90 questions with 4 judged pairs each, whose labels are mostly the opposite of what words suggest: the shipped detector
+    fails."""
     judgments = Judgments.open(workspace.judgments_url)
     person = judgments.sign_in("Ana")
     for n in range(90):
@@ -43,7 +44,8 @@ def judged(workspace: Workspace) -> Workspace:
                 text,
             )
             (key,) = judgments.add_pairs([pair])
-            judgments.judge(person, key, NO if kind % 2 else YES, source="annotate")
+            surprising = (n + kind) % 11 != 0  # a few labels are as expected, so that no figure is 0 or 1
+            judgments.judge(person, key, NO if bool(kind % 2) == surprising else YES, source="annotate")
     judgments.engine.dispose()
     return workspace
 
@@ -114,7 +116,7 @@ def test_an_adjudicators_word_comes_before_the_majority(judged: Workspace) -> No
     made = json.loads(output("training-set", "create", *at, "--json"))
     positives = sum(n["positives"] for n in made["splits"].values())
     plain = json.loads(output("training-set", "create", *at, "--name", "plain", "--rule", "majority", "--json"))
-    assert positives == sum(n["positives"] for n in plain["splits"].values()) + 1 == 181
+    assert positives == sum(n["positives"] for n in plain["splits"].values()) + 1
 
 
 def test_sets_are_listed_shown_and_exported(judged: Workspace, tmp_path: Path) -> None:
