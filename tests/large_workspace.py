@@ -20,6 +20,7 @@ from berdseye.data.runs.pairs import run_keys
 from berdseye.data.runs.stored import list_runs, load_run, save_run
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.trained import adopt
 from berdseye.retrieval.pipeline import search
 from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES, parse_pipeline
 
@@ -57,6 +58,7 @@ def large_workspace(folder: Path, size: Size) -> Workspace:
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     add_corpus(workspace, "big", source)
     save_dataset(workspace, "large", _questions(size, words, random))
+    adopt(workspace, "embedded")  # whose labels of all pairs take seconds
     opened = open_corpus(workspace, "big")
     for pipeline in DEFAULT_PIPELINES:  # builds their indexes
         search(opened, parse_pipeline(pipeline), [f"{words[0]} {words[1]}"], 1)

@@ -141,6 +141,6 @@ def test_the_form_starts_the_study_with_what_was_chosen(demo: Workspace, monkeyp
     again(at)
     assert json.loads(json.dumps(started)) == [
         ["study", "berds", "sycophancy", "--dataset", "debate", "--corpus", "web", "--pipeline", "bm25",
-         "--labels", "human>gold>embedded", "--k", "5"]
+         "--labels", "human>gold>stance", "--k", "5"]
     ]  # fmt: skip
     assert list_jobs(demo) == []

@@ -70,7 +70,7 @@ def test_a_person_without_a_name_can_read_but_not_correct() -> None:
 
 @pytest.mark.usefixtures("demo")
 def test_a_verdict_on_a_passage_fills_the_hole_is_stored_and_can_be_undone() -> None:
-    at = drawn("failures", name="Robin", labels="human>embedded", **CARS)
+    at = drawn("failures", name="Robin", labels="human>stance", **CARS)
     before, listed = holes_within(at), table(at, "holes")
     corrected = give(at, "Supports")
     assert holes_within(corrected) == before - 1

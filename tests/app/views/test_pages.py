@@ -292,6 +292,7 @@ def test_runs_shows_each_number_beside_its_labels(demo: Workspace) -> None:
         "average",
         "judged@k",
         "labels",
+        "grade",
     ]
     assert set(table["labels"]) == {"human>gold>stance"}
     assert len(table) == 2 * len(demo.corpora())
