@@ -75,11 +75,11 @@ def grade(detector: Detector) -> Graded:
     shares, draws = [], []
     for twins in twins_by_kind().values():
         p = predict_all(detector, [pair for twin in twins for pair in (twin.right, twin.wrong)]).reshape(-1, 2)
-        right = (np.sign(p[:, 0].astype(np.float64) - p[:, 1]) + 1) / 2
+        led = (np.sign(p[:, 0].astype(np.float64) - p[:, 1]) + 1) / 2
         _, groups = np.unique([twin.group for twin in twins], return_inverse=True)
-        sums, counts = np.bincount(groups, right), np.bincount(groups)
+        sums, counts = np.bincount(groups, led), np.bincount(groups)
         chosen = generator.integers(len(sums), size=(_RESAMPLES, len(sums)))
-        shares.append(float(right.mean()))
+        shares.append(float(led.mean()))
         draws.append(sums[chosen].sum(axis=1) / counts[chosen].sum(axis=1))
     low, high = np.quantile(np.mean(draws, axis=0), [0.025, 0.975])
     found: Grade = "stance" if low > LEAST_RIGHT else "topic"
