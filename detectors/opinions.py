@@ -6,7 +6,6 @@ detector without a grade counts as one of grade `topic`.
 """
 
 import json
-from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -99,11 +98,6 @@ def _opinion(grade: Grade, threshold: float, unsure: float, supports: float, opp
     if np.isnan(opposes):
         return "does not support"
     return "opposes" if opposes > 1 - supports - opposes else "neither"
-
-
-def share_unsure(given: Sequence[Opinion]) -> float:
-    """Return the share of opinions that are `unsure`; NaN of none."""
-    return float(np.mean([opinion == "unsure" for opinion in given])) if given else float("nan")
 
 
 @lru_cache(maxsize=1)

@@ -13,7 +13,7 @@ from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.baselines import RandomDetector
 from berdseye.detectors.labelling import label, opined
-from berdseye.detectors.opinions import Graded, Opinion, grade_of, graded, opinions, share_unsure, write_grade
+from berdseye.detectors.opinions import Graded, Opinion, grade_of, graded, opinions, write_grade
 from berdseye.detectors.protocol import Floats
 
 ROWS = np.array([[0.9, 0.05], [0.45, 0.1], [0.55, 0.1], [0.1, 0.8], [0.1, 0.2]], dtype=np.float32)
@@ -25,7 +25,6 @@ def said(grade: str, supporting: Floats, opposing: Floats) -> list[Opinion]:
 
 def test_a_detector_of_sides_names_the_side_or_is_unsure() -> None:
     assert said("stance", *ROWS.T) == ["supports", "unsure", "unsure", "opposes", "neither"]
-    assert share_unsure(said("stance", *ROWS.T)) == 0.4
 
 
 def test_a_detector_without_a_probability_of_opposition_says_no_more_than_it_knows() -> None:
