@@ -1,7 +1,7 @@
 """The probabilities of two answers as the next words of a text, from their first tokens if these differ, otherwise from the
 whole answers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from scipy.special import expit
 from berdseye.data.errors import BadInputError
 from berdseye.data.language_models.local import context_window
 from berdseye.detectors.local.language_model import AnsweringModel
+from berdseye.detectors.local.shared_reading import shared_logits
 from berdseye.detectors.local.windows import by_length
 from berdseye.detectors.protocol import Floats
 
@@ -80,10 +81,9 @@ class Answerer:
 
         sums = np.zeros(len(pairs))
         counts = np.array([len(answer) for _, answer in pairs], dtype=np.int64)
-        for places in by_length([len(prompt) + len(answer) for prompt, answer in pairs], _BATCH, _BATCH_TOKENS):
+        for places, logits in self._all_logits(pairs):
             part = [pairs[at] for at in places]
-            longest = int(max(counts[places]))
-            logits = self._logits(part, longest).float().log_softmax(-1)
+            logits = logits.float().log_softmax(-1)
             for at, (_, answer), row in zip(places, part, logits, strict=True):
                 if answer:
                     last = row[: len(answer)] if self.encoder_decoder else row[-len(answer) :]
@@ -112,10 +112,28 @@ class Answerer:
 
     def _first_token_odds(self, prompts: Sequence[Ids], first: Ids, second: Ids) -> Doubles:
         odds = np.zeros(len(prompts))
-        for places in by_length([len(p) for p in prompts], _BATCH, _BATCH_TOKENS):
-            logits = self._logits([(prompts[at], []) for at in places], 0)[:, -1].double()
-            odds[places] = (logits[:, first].logsumexp(-1) - logits[:, second].logsumexp(-1)).cpu().numpy()
+        for places, logits in self._all_logits([(prompt, []) for prompt in prompts]):
+            last = logits[:, -1].double()
+            odds[places] = (last[:, first].logsumexp(-1) - last[:, second].logsumexp(-1)).cpu().numpy()
         return odds
+
+    def _all_logits(self, pairs: Sequence[tuple[Ids, Ids]]) -> Iterator[tuple[list[int], Any]]:
+        """Yield the logits of all pairs, as `_logits` returns them, in batches of their places.
+
+        What several prompts begin with, such as the instruction and a passage with several perspectives, is read once.
+        """
+        import torch
+
+        from berdseye.retrieval.encoders.running import one_at_a_time
+
+        if not self.encoder_decoder and len(pairs) > 1:
+            with one_at_a_time(self._lock), torch.inference_mode():
+                shared = shared_logits(self.model, pairs, _BATCH, _BATCH_TOKENS)
+                if shared is not None:
+                    yield from shared
+                    return
+        for places in by_length([len(prompt) + len(answer) for prompt, answer in pairs], _BATCH, _BATCH_TOKENS):
+            yield places, self._logits([pairs[at] for at in places], max(len(pairs[at][1]) for at in places))
 
     def _logits(self, pairs: Sequence[tuple[Ids, Ids]], longest: int) -> Any:
         """Return the logits for each token of the second texts, `[n, longest, n_tokens]`, or for the next one if they are empty.

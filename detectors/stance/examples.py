@@ -7,6 +7,7 @@ it or says nothing about it is unknown, so that both are allowed.
 """
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 import duckdb
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.models.static_embedding import static_embedding
@@ -58,7 +60,11 @@ _DENIED: Mapping[Allowed, Allowed] = {ENTAILED: CONTRADICTED, CONTRADICTED: ENTA
 _POINTS_A_WINDOW = 6
 _ARGUMENTS_A_WINDOW = (2, 4)
 _MOST_SUPPORTED, _MOST_OTHERS = 2, 3
+_MOST_NUMBERS = 0.15
 _STATED, _REJECTED = 0.15, 0.15
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_SENTENCES_AROUND = (1, 4)
+_WORD = re.compile(r"[^\W_]{4,}")
 _REJECTIONS = (
     "Some say that {}. They are wrong.",
     "Opponents argue that {}. But this does not hold.",
@@ -167,6 +173,32 @@ def drawn(example: Example, denied: float, chance: Random) -> Example:
     return Example(example.passage, tuple(chosen))
 
 
+def off_topic(example: Example, others: Sequence[Example], chance: Random) -> Example:
+    """Add a perspective of another example that shares no longer word with the passage, if one drawn at random is such."""
+    other = chance.choice(chance.choice(others).statements).text
+    if _words(other) & _words(example.passage):
+        return example
+    return example._replace(statements=(*example.statements, Statement(other, UNRELATED)))
+
+
+def in_context(example: Example, others: Sequence[Example], chance: Random) -> Example:
+    """Put sentences of another passage before or after the passage, unless they share a longer word with a perspective.
+
+    Evidence is then one sentence of several, as in retrieved passages, and the labels stay.
+    """
+    sentences = _SENTENCE_END.split(chance.choice(others).passage)
+    start = chance.randrange(len(sentences))
+    around = " ".join(sentences[start : start + chance.randint(*_SENTENCES_AROUND)])
+    if any(_words(around) & _words(statement.text) for statement in example.statements):
+        return example
+    parts = chance.sample((f"{example.passage.rstrip(' .')}.", around), 2)
+    return example._replace(passage=" ".join(parts))
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in _WORD.findall(text.casefold()) if word not in ENGLISH_STOP_WORDS}
+
+
 def _by_passage(pairs: Iterable[StancePair]) -> list[Example]:
     return _grouped((p.passage, Statement(p.perspective, _BY_KIND[p.kind])) for p in pairs)
 
@@ -213,7 +245,7 @@ def _debate_examples(debates: Sequence[Debate], seed: int) -> list[Example]:
     """Return the passages of debates with titles and claims of both sides, and with claims and titles joined by "because"."""
     pairs_by_passage: dict[str, list[LabelledPair]] = defaultdict(list)
     for pair in labelled_pairs(debates, seed):
-        if pair.split == "train":
+        if pair.split == "train" and not _is_reference_list(pair.pair.passage):
             pairs_by_passage[pair.pair.passage].append(pair)
     out = []
     for passage, pairs in pairs_by_passage.items():
@@ -231,6 +263,11 @@ def _debate_examples(debates: Sequence[Debate], seed: int) -> list[Example]:
             statements += [Statement(_because(claim, title), allowed) for claim in claims for title in titles]
         out.append(Example(passage, tuple(statements)))
     return out
+
+
+def _is_reference_list(text: str) -> bool:
+    words = text.split()
+    return sum(any(c.isdigit() for c in word) for word in words) > _MOST_NUMBERS * len(words)
 
 
 def _because(claim: str, reason: str) -> str:

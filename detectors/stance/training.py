@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
 from berdseye.data.progress import Progress, silent
-from berdseye.detectors.stance.examples import STANCES, SUPPORTS, Example, drawn
+from berdseye.detectors.stance.examples import STANCES, SUPPORTS, Example, drawn, in_context, off_topic
 from berdseye.detectors.stance.network import Packed, PairTokenizer, StanceNetwork, packed
 
 MIXTURE: Mapping[str, float] = {
@@ -32,6 +32,10 @@ CHECKPOINT = "checkpoint.pt"
 _POOL = 512
 _BATCH_TOKENS = 1536
 _DENIED = 0.4
+_OFF_TOPIC = 0.25
+_IN_CONTEXT = 0.3
+_SHORT = ("snli", "counterfactual", "mnli", "arguments", "claims")
+_LONG = ("fever", "debates")
 _MARGIN_WEIGHT = 0.3
 _HEAD_FACTOR = 5.0
 _WARMUP = 200
@@ -127,16 +131,19 @@ def mixed_batches(
     """Yield batches without end: packed passages, the allowed stances, bool[n, 3], and the passage of each, int64[n].
 
     512 passages at a time are drawn by `MIXTURE`, each source in a random order and again from its start when it is used up, and
-    are cut into batches of similar length.
+    are cut into batches of similar length. Some passages get a perspective of another topic, and some of the short ones the
+    company of other sentences.
     """
     names = [name for name in MIXTURE if examples.get(name)]
     waiting: dict[str, list[int]] = {name: [] for name in names}
     while True:
-        chosen = []
+        sources, chosen = [], []
         for name in chance.choices(names, [MIXTURE[name] for name in names], k=_POOL):
             if not waiting[name]:
                 waiting[name] = chance.sample(range(len(examples[name])), len(examples[name]))
+            sources.append(name)
             chosen.append(drawn(examples[name][waiting[name].pop()], _DENIED, chance))
+        chosen = [_mixed(example, name, sources, chosen, chance) for name, example in zip(sources, chosen, strict=True)]
         rows = [tokenizer.row(example.passage, [s.text for s in example.statements]) for example in chosen]
         batches: list[list[int]] = [[]]
         for place in sorted(range(len(rows)), key=lambda place: len(rows[place][0])):
@@ -148,6 +155,17 @@ def mixed_batches(
             statements = [(number, s) for number, place in enumerate(batch) for s in chosen[place].statements]
             allowed = [[stance in s.allowed for stance in range(len(STANCES))] for _, s in statements]
             yield packed([rows[p] for p in batch]), torch.tensor(allowed), torch.tensor([n for n, _ in statements])
+
+
+def _mixed(example: Example, source: str, sources: Sequence[str], chosen: Sequence[Example], chance: Random) -> Example:
+    """Mix an example with others of the same draw, of another source."""
+    long = [other for name, other in zip(sources, chosen, strict=True) if name in _LONG]
+    if source in _SHORT and long and chance.random() < _IN_CONTEXT:
+        example = in_context(example, long, chance)
+    foreign = [other for name, other in zip(sources, chosen, strict=True) if name != source]
+    if foreign and chance.random() < _OFF_TOPIC:
+        example = off_topic(example, foreign, chance)
+    return example
 
 
 def stance_probabilities(

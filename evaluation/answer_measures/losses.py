@@ -1,7 +1,6 @@
 """Losses of a causal language model on the ends of token sequences, with their shared beginning read only once."""
 
 import copy
-import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from berdseye.data.errors import UnavailableError
+from berdseye.data.language_models.prefixes import common_length, read_prefix
 from berdseye.evaluation.answer_measures.items import Doubles
 
 Ids = list[int]
@@ -28,8 +28,8 @@ def shared_losses(model: Any, sequences: Sequence[Ids], starts: Sequence[int]) -
         return np.zeros(0)
     shared = shared_beginning(sequences, starts)
     with _reading():
-        cache, last = _encoded(model, sequences[0][:shared])
-        if cache is None:
+        prefix = read_prefix(model, sequences[0][:shared])
+        if prefix is None:
             return whole_losses(model, sequences, starts)
         losses = np.zeros(len(sequences))
         batches = _batches(model, [len(ids) - shared for ids in sequences])
@@ -37,8 +37,8 @@ def shared_losses(model: Any, sequences: Sequence[Ids], starts: Sequence[int]) -
             again = number < len(batches) - 1
             losses[places] = _ends(
                 model,
-                copy.deepcopy(cache) if again else cache,
-                last,
+                copy.deepcopy(prefix.cache) if again else prefix.cache,
+                prefix.last,
                 [sequences[at][shared:] for at in places],
                 [starts[at] - shared for at in places],
             )
@@ -59,26 +59,7 @@ def whole_losses(model: Any, sequences: Sequence[Ids], starts: Sequence[int]) ->
 
 def shared_beginning(sequences: Sequence[Ids], starts: Sequence[int]) -> int:
     """Return the number of tokens that all sequences share at their beginning, without scored tokens; at least one."""
-    most = min(min(starts), *(len(ids) for ids in sequences))
-    first = sequences[0]
-    for place in range(most):
-        if any(ids[place] != first[place] for ids in sequences):
-            return max(1, place)
-    return max(1, most)
-
-
-def _encoded(model: Any, ids: Ids) -> tuple[Any, Any]:
-    """Return keys and values of the tokens (None if the model has none that can be shared), and the logits after the last
-    token."""
-    import torch
-    from transformers import DynamicCache
-
-    only_last = {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
-    cache = DynamicCache(config=model.config)
-    output = model(torch.tensor([ids], device=model.device), past_key_values=cache, use_cache=True, **only_last)
-    kept = getattr(output, "past_key_values", None)
-    usable = isinstance(kept, DynamicCache) and kept.get_seq_length() == len(ids)
-    return (kept if usable else None), output.logits[0, -1]
+    return max(1, common_length(sequences, min(starts)))
 
 
 def _ends(model: Any, cache: Any, last: Any, ends: list[Ids], starts: list[int]) -> Doubles:

@@ -3,6 +3,7 @@
 A result is complete or an error: nothing is returned before every shard has answered.
 """
 
+import pickle
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,6 +18,8 @@ from berdseye.retrieval.protocol import Indexer
 PATIENCE = 60.0
 """Seconds without a sign of life from a shard, which leave time to detect a lost node and to restart on another."""
 _LOOK = 1.0
+# Bytes; Ray sends so much within a call. A larger object must be fetched by its node, which is slower and can stall.
+_MOST_INLINE = 100_000
 _PULSE_AGAIN = 5.0
 # A node that offers no cores gets no server; any other gets as many as its memory allows, next to builds.
 _CORES = 0.001
@@ -70,7 +73,7 @@ class Servers:
         gives no sign of life for too long.
         """
         called = self._servers if of is None else [self._servers[number] for number in of]
-        references = [self._ray.put(argument) for argument in arguments]
+        references = [self._shared(argument) for argument in arguments]
         waiting = {server.ask(plan, indexer, method, references): server for server in called}
         answers: dict[int, Any] = {}
         try:
@@ -88,6 +91,10 @@ class Servers:
             for reference in waiting:
                 self._ray.cancel(reference)  # its result is no longer needed
         return [answers[server.number] for server in called]
+
+    def _shared(self, argument: Any) -> Any:
+        """A large argument as one object for all servers; a small one as it is, which travels within the call."""
+        return self._ray.put(argument) if len(pickle.dumps(argument)) > _MOST_INLINE else argument
 
     def close(self) -> None:
         """Stop all servers."""

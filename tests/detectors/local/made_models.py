@@ -11,6 +11,8 @@ from transformers import (
     BertForSequenceClassification,
     LlamaConfig,
     LlamaForCausalLM,
+    MistralConfig,
+    MistralForCausalLM,
     PreTrainedModel,
     PreTrainedTokenizerFast,
     T5Config,
@@ -53,6 +55,17 @@ def chat_model(folder: Path, *, template: str | None = CHAT, answers: bool = Tru
         vocab_size=len(tokenizer), max_position_embeddings=WINDOW, bos_token_id=1, eos_token_id=2, **SIZE
     )
     return _saved(LlamaForCausalLM(config), tokenizer, folder, seed)
+
+
+def sliding_model(folder: Path, seed: int = 0) -> Path:
+    """A Mistral whose tokens see the 400 tokens before them."""
+    tokenizer = _pieces(True)
+    tokenizer.chat_template = CHAT
+    config = MistralConfig(
+        vocab_size=len(tokenizer), max_position_embeddings=WINDOW, bos_token_id=1, eos_token_id=2, sliding_window=400,
+        num_key_value_heads=1, **SIZE,
+    )  # fmt: skip
+    return _saved(MistralForCausalLM(config), tokenizer, folder, seed)
 
 
 def t5(folder: Path, seed: int = 0) -> Path:

@@ -222,3 +222,33 @@ def test_real_weights_prefer_what_a_passage_says() -> None:
     passage = "Animals in zoos pace up and down their cages and die young. Keeping them there is cruel."
     cruel, trams = detector.predict([Pair(passage, "Zoos are cruel to animals."), Pair(passage, "Trams are too slow.")])
     assert cruel > trams + 0.1
+
+
+@pytest.mark.parametrize("score", ["answer", "lift"])
+@pytest.mark.parametrize("kind", ["chat", "sliding windows"])
+def test_shared_beginnings_are_read_once_and_change_nothing(models: Path, score: str, kind: str) -> None:
+    """Passages with one to four perspectives each, in any order: as if every pair were read alone, with fewer tokens.
+
+    Sliding windows are of columns, padding included, so that such models read every prompt whole.
+    """
+    if kind == "chat":
+        made_models.chat_model(models / "mine")
+    else:
+        made_models.sliding_model(models / "mine")
+    detector = parse_detector(f"prompted(mine,score={score})")
+    passages = ["zoos are good and cities are bad " * (2 + n) for n in range(5)]
+    statements = ["zoos should be banned", "cars are bad", "the cities of cars are good and the trams are bad", "zoos"]
+    pairs = [Pair(passage, s) for n, passage in enumerate(passages) for s in statements[: 1 + n % 4]]
+    pairs = [pairs[at] for at in np.random.default_rng(0).permutation(len(pairs))]
+    read: list[int] = []
+    model = detector.answerer.model  # type: ignore[attr-defined]
+    hook = model.register_forward_pre_hook(
+        lambda _, __, given: read.append(given["input_ids"].numel()) if "input_ids" in given else None, with_kwargs=True
+    )
+    together = detector.predict(pairs)
+    tokens, read[:] = sum(read), []
+    alone = [detector.predict([pair])[0] for pair in pairs]
+    hook.remove()
+    assert np.allclose(together, alone, atol=1e-5)
+    assert len(set(np.round(together, 6))) > len(statements)
+    assert (tokens < 0.7 * sum(read)) == (kind == "chat")

@@ -34,6 +34,8 @@ from berdseye.retrieval.cluster.building import build_shards
 from berdseye.retrieval.cluster.connection import connect
 from berdseye.retrieval.lexical.ranker import LexicalIndexer
 
+pytestmark = pytest.mark.timeout(1200)  # on a busy machine, nodes and their processes need minutes to start
+
 build_shards(Corpus(Path(sys.argv[1])), LexicalIndexer(), connect(sys.argv[2]), int(sys.argv[3]))
 """
 

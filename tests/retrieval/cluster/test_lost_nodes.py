@@ -20,6 +20,8 @@ from berdseye.retrieval.passage_collections import StoredCorpus
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import Query
 
+pytestmark = pytest.mark.timeout(1200)  # on a busy machine, nodes and their processes need minutes to start
+
 WORDS = LexicalIndexer()
 BM25 = parse_pipeline("bm25").ranker
 

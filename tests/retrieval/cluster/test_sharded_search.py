@@ -18,6 +18,8 @@ from berdseye.retrieval.lexical.ranker import LexicalIndexer
 from berdseye.retrieval.pipeline import search, search_passages
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 
+pytestmark = pytest.mark.timeout(1200)  # on a busy machine, nodes and their processes need minutes to start
+
 WORDS, VECTORS = LexicalIndexer(), DenseIndexer("static")
 
 
