@@ -3,19 +3,15 @@ in the workspace; and the costs of language models so far.
 """
 
 import os
-import re
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 
-from berdseye.data.errors import BerdseyeError, UnavailableError
+from berdseye.data.errors import BerdseyeError
 from berdseye.data.files.atomic import write_json
 from berdseye.data.files.json_files import read_json
 from berdseye.data.grammar import Call, parse
@@ -26,6 +22,7 @@ from berdseye.data.workspace import Workspace, file_stem
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.protocol import Detector
 from berdseye.evaluation.detection.contrast import contrast_cases
+from berdseye.evaluation.detection.own_process import in_own_process, peak_mib
 from berdseye.evaluation.detection.tables import PAIRS_PER_SECOND, SECONDS_PER_DATASET
 
 DEFAULT_PAIRS = 20_000
@@ -76,14 +73,7 @@ def measure_throughput(
         opened = None if workspace is None else Workspace.open(workspace)
         pairs = synthetic_pairs(most, seed=_spent(opened).calls)
     chosen = list(dict.fromkeys(pairs))
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as own:
-        try:
-            return own.submit(_measured, detector, workspace, chosen, seconds).result()
-        except BrokenProcessPool as error:
-            raise UnavailableError(
-                f"The process that measured '{detector}' ended unexpectedly.",
-                hint="The detector may need more memory than is available.",
-            ) from error
+    return in_own_process(f"measured '{detector}'", _measured, detector, workspace, chosen, seconds)
 
 
 def synthetic_pairs(count: int, seed: int = 0) -> list[Pair]:
@@ -113,7 +103,7 @@ def per_1000_calls(before: Spent, after: Spent) -> tuple[float, float, bool]:
 
 def _measured(name: str, folder: Path | None, pairs: Sequence[Pair], seconds: float) -> Throughput:
     workspace = None if folder is None else Workspace.open(folder)
-    before = _peak_mib()
+    before = peak_mib()
     began = perf_counter()
     detector = parse_detector(name, workspace)
     detector.predict(pairs[:1])
@@ -127,7 +117,7 @@ def _measured(name: str, folder: Path | None, pairs: Sequence[Pair], seconds: fl
         pairs=done,
         load_seconds=loaded,
         pairs_per_second=speed,
-        memory_mib=_peak_mib() - before,
+        memory_mib=peak_mib() - before,
         tokens_per_1000=tokens,
         dollars_per_1000=dollars,
         unpriced=unpriced,
@@ -149,16 +139,6 @@ def _pace(detector: Detector, pairs: Sequence[Pair], seconds: float) -> tuple[in
 
 def _spent(workspace: Workspace | None) -> Spent:
     return Spent(0, 0, 0, 0.0, 0) if workspace is None else CompletionCache(workspace).spent()
-
-
-def _peak_mib() -> float:
-    """Return the peak of this process's resident memory, which unlike `ru_maxrss` excludes the parent's; NaN if unknown."""
-    try:
-        status = Path("/proc/self/status").read_text(encoding="ascii")
-    except OSError:
-        return np.nan
-    match = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
-    return int(match[1]) / 1024 if match else np.nan
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""`berdseye detector score | table | contrast | grade | transfer | throughput | learning-curve`: measure detectors.
+"""`berdseye detector score | table | contrast | grade | throughput | learning-curve`: measure detectors.
 
 Figures on labelled pairs, tables in the layout of BERDS, hard cases, speed and cost, and the worth of corrections.
 """
@@ -20,7 +20,6 @@ def register(group: typer.Typer) -> None:
     register_table(group)
     register_contrast(group)
     register_grade(group)
-    register_transfer(group)
     register_throughput(group)
     register_learning_curve(group)
 
@@ -187,43 +186,6 @@ def grade(
         return
     for one in found:
         print(f"{one.detector} ({one.version}): {one}")
-
-
-def register_transfer(group: typer.Typer) -> None:
-    """Add the command."""
-    group.command()(transfer)
-
-
-def transfer(
-    folder: Annotated[Path, typer.Argument(help="Folder with stance/pairs.parquet and perspectrum/.")],
-    detector: Annotated[list[str], typer.Option(help="A detector; repeatable.")],
-    workspace: WorkspaceOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Measure detectors on data like retrieved pairs that none was trained on, at thresholds chosen on other data again.
-
-    Three sources: windows of articles, arguments with key points, and debates. Figures are in percent, at 16.8% supporting pairs,
-    with 95% intervals over topics (over arguments for the second source). Then come tests of sides alone, and what two ways of
-    moving a threshold to new data change: from unlabelled pairs, and from 30 judged ones.
-
-    Example: `berdseye detector transfer data --detector stance --detector embedded`
-    """
-    import pandas as pd
-
-    from berdseye.evaluation.detection.readable import readable
-    from berdseye.evaluation.detection.transfer import carried_table, sides_table, transfer_table
-    from berdseye.evaluation.detection.transfer import transfer as transferred
-
-    results = []
-    for name in detector:
-        chosen = chosen_detector(name, workspace)
-        with counting(chosen.name) as progress:
-            results.append(transferred(chosen, folder, progress=progress))
-    if json:
-        print_json(results)
-        return
-    tables: list[pd.DataFrame] = [transfer_table(results), sides_table(results), carried_table(results)]
-    print("\n\n".join(readable(table).to_string(index=False) for table in tables))
 
 
 def register_throughput(group: typer.Typer) -> None:

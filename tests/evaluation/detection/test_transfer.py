@@ -17,7 +17,7 @@ from berdseye.detectors.stance.held_out import (
     negations,
     threshold_from_others,
 )
-from berdseye.evaluation.detection.transfer import carried, figures
+from berdseye.evaluation.detection.transfer import carried, few, figures
 
 
 def scored(positives: list[float], negatives: list[float]) -> Scored:
@@ -49,6 +49,17 @@ def test_a_threshold_that_calls_too_much_is_moved_towards_the_base_rate() -> Non
     assert abs(found["judged"]["called_supporting"] - 0.168) < abs(found["before"]["called_supporting"] - 0.168)
     assert found["judged"]["f1"] > found["before"]["f1"]
     assert found["best"]["f1"] >= found["before"]["f1"]
+
+
+def test_few_pairs_are_balanced_and_always_the_same() -> None:
+    pairs = scored([0.5] * 30, [0.5] * 300).pairs
+    found = few(pairs, 40)
+    assert (len(found), sum(pair.supports for pair in found)) == (40, 20)
+    assert found == few(pairs, 40) != few(pairs, 40, seed=1)
+    assert [pairs.index(pair) for pair in found] == sorted(pairs.index(pair) for pair in found)
+    assert sum(pair.supports for pair in few(pairs, 100)) == 30
+    assert sum(pair.supports for pair in few(pairs, 320)) == 30
+    assert few(pairs, None) == few(pairs, 1000) == list(pairs)
 
 
 def test_a_threshold_comes_from_the_other_sources() -> None:

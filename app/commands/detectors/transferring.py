@@ -1,0 +1,60 @@
+"""`berdseye detector transfer`: measure detectors on data that none was trained on."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from berdseye.app.commands.console import counting, print_json
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, chosen_detector
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command."""
+    group.command()(transfer)
+
+
+def transfer(
+    folder: Annotated[Path, typer.Argument(help="Folder with stance/pairs.parquet and perspectrum/.")],
+    detector: Annotated[list[str], typer.Option(help="A detector; repeatable.")],
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            min=20, help="Measure on this many pairs of each part, half of them supporting, for slow detectors."
+        ),
+    ] = None,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure detectors on data like retrieved pairs that none was trained on, at thresholds chosen on other data again.
+
+    Three sources: windows of articles, arguments with key points, and debates. Figures are in percent, at 16.8% supporting pairs,
+    with 95% intervals over topics (over arguments for the second source). Then come tests of sides alone, with pairs per second
+    and memory in MiB, and what two ways of moving a threshold to new data change: from unlabelled pairs, and from 30 judged ones.
+    Each detector runs in its own process.
+
+    Example: `berdseye detector transfer data --detector stance --detector embedded`
+    """
+    import pandas as pd
+
+    from berdseye.evaluation.detection.own_process import in_own_process
+    from berdseye.evaluation.detection.readable import readable
+    from berdseye.evaluation.detection.transfer import carried_table, sides_table, transfer_table
+
+    results = [in_own_process(f"measured '{name}'", _measured, name, workspace, folder, sample) for name in detector]
+    if json:
+        print_json(results)
+        return
+    tables: list[pd.DataFrame] = [transfer_table(results), sides_table(results), carried_table(results)]
+    print("\n\n".join(readable(table).to_string(index=False) for table in tables if len(table)))
+
+
+def _measured(name: str, workspace: Path | None, folder: Path, sample: int | None) -> dict[str, Any]:
+    from berdseye.evaluation.detection.own_process import peak_mib
+    from berdseye.evaluation.detection.transfer import transfer as transferred
+
+    before = peak_mib()
+    chosen = chosen_detector(name, workspace)
+    with counting(chosen.name) as progress:
+        found = transferred(chosen, folder, sample=sample, progress=progress)
+    return found | {"memory_mib": round(peak_mib() - before)}
