@@ -1,41 +1,84 @@
-"""Learning curves: the detector `embedded`, retrained after every batch of corrections and measured on held-out questions."""
+"""Learning curves: what judgments are worth to `stance` and `embedded`, which are trained again after every batch of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from berdseye.data.datasets.labelled_pairs import LabelledPair, file_hash, read_labelled_pairs
-from berdseye.data.datasets.stored import same_question
+from berdseye.data.datasets.labelled_pairs import LabelledPair, Split, file_hash, read_labelled_pairs
+from berdseye.data.datasets.stored import same_question, split_of
 from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Pair
 from berdseye.detectors.embedded import EmbeddedDetector, Logistic
 from berdseye.detectors.features import features
 from berdseye.detectors.protocol import Detector, Floats
 from berdseye.detectors.quality import Truth, auroc, best_threshold, precision_recall_f1, rate_weights
+from berdseye.detectors.stance.adaptation import fit_adaptation
+from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.thresholds import Tuned
 from berdseye.detectors.training.head import PRIOR, fit_head, truth
 from berdseye.detectors.training.training_set import training_set
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 
 UNCERTAIN, RANDOM, ALL = "uncertain", "random", "all"
+HeldOutBy = Literal["questions", "passages"]
 GAIN = 0.1
 FIGURES = ("auroc", "f1")
-_SHARE_OF_QUESTIONS = 2 / 3
+_SHARE_OF_GROUPS = 2 / 3
 
 Rows = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class _Split:
-    """Features float32[n, n_features], labels bool[n] and question numbers int64[n] of pairs."""
+class _Split(NamedTuple):
+    """What a learner reads of pairs, float32[n, width], labels bool[n], and the number of each pair's question or passage,
+    int64[n]."""
 
     values: Floats
     truth: Truth
-    questions: Rows
+    groups: Rows
+
+
+class _Model(Protocol):
+    def __call__(self, values: Floats) -> Floats:
+        """Return P(supports), float32[n], of what `_Learner.encoded` returns."""
+        ...
+
+
+class _Learner(Protocol):
+    """A detector that is trained again in seconds."""
+
+    def encoded(self, pairs: Sequence[Pair]) -> Floats: ...
+    def fitted(self, values: Floats, labels: Truth) -> _Model: ...
+
+
+@dataclass(frozen=True)
+class _Head:
+    start: Logistic
+    prior: float
+
+    def encoded(self, pairs: Sequence[Pair]) -> Floats:
+        return features(pairs)
+
+    def fitted(self, values: Floats, labels: Truth) -> _Model:
+        return fit_head(values, labels.astype(np.float64), self.start, self.prior).probabilities
+
+
+@dataclass(frozen=True)
+class _LastLayer:
+    start: StanceDetector
+    progress: Progress
+
+    def encoded(self, pairs: Sequence[Pair]) -> Floats:
+        return np.concatenate(self.start.read_all(pairs, progress=self.progress), axis=1)
+
+    def fitted(self, values: Floats, labels: Truth) -> _Model:
+        adapted = fit_adaptation(values[:, :3], values[:, 3:], labels.astype(np.float64), self.start.version)
+        return lambda read: adapted.stances(read[:, :3], read[:, 3:])[:, 0]
 
 
 def learning_curve(
@@ -46,34 +89,44 @@ def learning_curve(
     rounds: int = 20,
     seeds: int = 3,
     prior: float = PRIOR,
+    held_out: HeldOutBy = "questions",
+    written: Path | None = None,
     progress: Progress = silent,
 ) -> pd.DataFrame:
     """Measure a detector on the test split of a file after 0, `batch`, 2 * `batch`, .. corrections from its train split.
 
     Corrections are chosen by uncertainty (probability closest to the threshold) and at random; each seed uses a different two
-    thirds of the train questions. The strategy `all` uses every train pair, the upper limit for this file. Columns: corrections,
-    strategy, and auroc and f1, shares from 0 to 1, as means over seeds with `_low` and `_high`, 95% intervals over seeds only. F1
-    is for 16.8% positive pairs; its threshold is chosen on the dev split before the first round and after each round.
+    thirds of the train questions. With `held_out="passages"`, dev and test are other passages, a tenth each, of the same
+    questions, and seeds differ in passages: the case of a person who goes on with the questions at hand. The pairs of the file
+    `written`, such as `detector adapt` writes, are trained on in every round. The strategy `all` uses every train pair, the
+    upper limit for this file. Columns: corrections, strategy, and auroc and f1, shares from 0 to 1, as means over seeds with
+    `_low` and `_high`, 95% intervals over seeds only. F1 is for 16.8% positive pairs; its threshold is chosen on the dev split
+    before the first round and after each round. `prior` is that of `embedded`.
 
-    Raises `BadInputError` for a detector other than `embedded`, and for a file whose splits are unsuitable for training and
-    testing.
+    Raises `BadInputError` for a detector other than `stance` and `embedded`, and for a file whose splits are unsuitable for
+    training and testing.
     """
-    start = _start(detector)
-    splits = training_set(read_labelled_pairs(path), path, file_hash(path))
+    learner = _learner(detector, prior, progress)
+    pairs = read_labelled_pairs(path)
+    if held_out == "passages":
+        pairs = [p._replace(split=cast(Split, split_of(p.pair.passage)), question=p.pair.passage) for p in pairs]
+    splits = training_set(pairs, path, file_hash(path))
     test_labels = truth(splits.test)
     if test_labels.all() or not test_labels.any():
         raise BadInputError(
-            "The test split needs pairs of both labels.", where=path, hint="Add pairs of more questions."
+            "The test split needs pairs of both labels.", where=path, hint=f"Add pairs of more {held_out}."
         )
-    pool, dev, test = (_encoded(pairs) for pairs in (splits.train, splits.dev, splits.test))
+    extra = _encoded(learner, [] if written is None else read_labelled_pairs(written))
+    pool, dev, test = (_encoded(learner, pairs) for pairs in (splits.train, splits.dev, splits.test))
+    training = _Training(learner, pool, extra, dev)
     progress(0, "batches", 2 * rounds * seeds)
     rows: list[dict[str, float | str]] = []
     walks = [(strategy, seed) for strategy in (UNCERTAIN, RANDOM) for seed in range(seeds)]
     for done, (strategy, seed) in enumerate(walks, start=1):
-        for corrections, model in _walk(start, pool, dev, strategy, np.random.default_rng(seed), batch, rounds, prior):
-            rows.append({"corrections": corrections, "strategy": strategy, **_figures(model, test)})
+        for corrections, fitted in training.walk(strategy, np.random.default_rng(seed), batch, rounds):
+            rows.append({"corrections": corrections, "strategy": strategy, **_figures(fitted, test)})
         progress(done * rounds, "batches", len(walks) * rounds)
-    full = _fitted(start, pool, np.arange(len(pool.truth)), dev, prior)
+    full = training.fitted(np.arange(len(pool.truth)))
     rows.append({"corrections": len(pool.truth), "strategy": ALL, **_figures(full, test)})
     return _over_seeds(pd.DataFrame(rows))
 
@@ -89,58 +142,69 @@ def corrections_for_gain(curve: pd.DataFrame, figure: str, gain: float = GAIN) -
     return fewest
 
 
-def _start(detector: Detector) -> Logistic:
+def _learner(detector: Detector, prior: float, progress: Progress) -> _Learner:
     base = detector.detector if isinstance(detector, Tuned) else detector
-    if not isinstance(base, EmbeddedDetector):
-        raise BadInputError(
-            f"'{detector.name}' cannot be retrained in seconds, which a learning curve needs.",
-            hint="Use embedded, or embedded(NAME) trained in the workspace.",
-        )
-    return base.model
+    if isinstance(base, EmbeddedDetector):
+        return _Head(base.model, prior)
+    if isinstance(base, StanceDetector) and base.adaptation is None:
+        return _LastLayer(base, progress)
+    raise BadInputError(
+        f"'{detector.name}' cannot be retrained in seconds from its start, which a learning curve needs.",
+        hint="Use stance, embedded, or embedded(NAME) trained in the workspace.",
+    )
 
 
-def _encoded(pairs: Sequence[LabelledPair]) -> _Split:
-    questions = [same_question(p.question or p.pair.perspective) for p in pairs]
-    return _Split(features([p.pair for p in pairs]), truth(pairs), np.unique(questions, return_inverse=True)[1])
+def _encoded(learner: _Learner, pairs: Sequence[LabelledPair]) -> _Split:
+    groups = [same_question(p.question or p.pair.perspective) for p in pairs]
+    return _Split(
+        learner.encoded([p.pair for p in pairs]),
+        truth(pairs),
+        np.unique(groups, return_inverse=True)[1].astype(np.int64),
+    )
 
 
-def _walk(
-    start: Logistic,
-    pool: _Split,
-    dev: _Split,
-    strategy: str,
-    rng: np.random.Generator,
-    batch: int,
-    rounds: int,
-    prior: float,
-) -> Iterator[tuple[int, Logistic]]:
-    """Yield the model before the first and after each batch of corrections, until the pool is used up."""
-    questions = np.unique(pool.questions)
-    seen = rng.permutation(questions)[: max(1, round(_SHARE_OF_QUESTIONS * len(questions)))]
-    left = rng.permutation(np.flatnonzero(np.isin(pool.questions, seen)))
-    corrected = np.array([], dtype=np.int64)
-    model = _fitted(start, pool, corrected, dev, prior)
-    yield 0, model
-    for _ in range(rounds):
-        if not len(left):
-            return
-        if strategy == UNCERTAIN:
-            distance = np.abs(model.probabilities(pool.values[left]) - model.threshold)
-            left = left[np.argsort(distance, kind="stable")]
-        corrected, left = np.append(corrected, left[:batch]), left[batch:]
-        model = _fitted(start, pool, corrected, dev, prior)
-        yield len(corrected), model
+class _Fitted(NamedTuple):
+    model: _Model
+    threshold: float
 
 
-def _fitted(start: Logistic, pool: _Split, rows: Rows, dev: _Split, prior: float) -> Logistic:
-    model = fit_head(pool.values[rows], pool.truth[rows].astype(np.float64), start, prior)
-    threshold = best_threshold(dev.truth, model.probabilities(dev.values), rate_weights(dev.truth))
-    return replace(model, threshold=threshold)
+@dataclass(frozen=True)
+class _Training:
+    """A learner, the pairs that may be corrected, the pairs that are always trained on, and those that choose thresholds."""
+
+    learner: _Learner
+    pool: _Split
+    extra: _Split
+    dev: _Split
+
+    def walk(self, strategy: str, rng: np.random.Generator, batch: int, rounds: int) -> Iterator[tuple[int, _Fitted]]:
+        """Yield the model before the first and after each batch of corrections, until the pool is used up."""
+        groups = np.unique(self.pool.groups)
+        seen = rng.permutation(groups)[: max(1, round(_SHARE_OF_GROUPS * len(groups)))]
+        left = rng.permutation(np.flatnonzero(np.isin(self.pool.groups, seen)))
+        corrected = np.array([], dtype=np.int64)
+        fitted = self.fitted(corrected)
+        yield 0, fitted
+        for _ in range(rounds):
+            if not len(left):
+                return
+            if strategy == UNCERTAIN:
+                distance = np.abs(fitted.model(self.pool.values[left]) - fitted.threshold)
+                left = left[np.argsort(distance, kind="stable")]
+            corrected, left = np.append(corrected, left[:batch]), left[batch:]
+            fitted = self.fitted(corrected)
+            yield len(corrected), fitted
+
+    def fitted(self, rows: Rows) -> _Fitted:
+        """Train on the written pairs and on these rows of the pool."""
+        values = np.concatenate([self.extra.values, self.pool.values[rows]])
+        model = self.learner.fitted(values, np.concatenate([self.extra.truth, self.pool.truth[rows]]))
+        return _Fitted(model, best_threshold(self.dev.truth, model(self.dev.values), rate_weights(self.dev.truth)))
 
 
-def _figures(model: Logistic, test: _Split) -> dict[str, float]:
-    scores = model.probabilities(test.values).astype(np.float64)
-    f1 = precision_recall_f1(test.truth, scores >= model.threshold, rate_weights(test.truth))[2]
+def _figures(fitted: _Fitted, test: _Split) -> dict[str, float]:
+    scores = fitted.model(test.values).astype(np.float64)
+    f1 = precision_recall_f1(test.truth, scores >= fitted.threshold, rate_weights(test.truth))[2]
     return {"auroc": auroc(test.truth, scores), "f1": f1}
 
 

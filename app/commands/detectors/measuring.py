@@ -246,6 +246,13 @@ def throughput(
     print(readable(pd.DataFrame(rows)).to_string(index=False))
 
 
+class HeldOutBy(StrEnum):
+    """What a learning curve holds out."""
+
+    QUESTIONS = "questions"
+    PASSAGES = "passages"
+
+
 def register_learning_curve(group: typer.Typer) -> None:
     """Add the command."""
     group.command("learning-curve")(learning_curve)
@@ -255,7 +262,13 @@ def learning_curve(
     file: Annotated[
         Path, typer.Argument(help="Labelled pairs with a column question, otherwise as for `detector score`.")
     ],
-    detector: Annotated[str, typer.Option(help="embedded, or embedded(NAME) from the workspace.")] = "embedded",
+    detector: Annotated[str, typer.Option(help="stance, embedded, or embedded(NAME) from the workspace.")] = "stance",
+    held_out: Annotated[
+        HeldOutBy, typer.Option(help="What dev and test do not share with training: questions, or only passages.")
+    ] = HeldOutBy.QUESTIONS,
+    written: Annotated[
+        Path | None, typer.Option(help="Labelled pairs that every training also reads; see `detector adapt --save`.")
+    ] = None,
     batch: Annotated[int, typer.Option(help="Number of corrections between two trainings.", min=1)] = 50,
     rounds: Annotated[int, typer.Option(help="Number of batches.", min=1)] = 20,
     seeds: Annotated[int, typer.Option(help="Number of repetitions, each with other questions.", min=1)] = 3,
@@ -269,7 +282,8 @@ def learning_curve(
     """Replay labels as corrections: retrain after every batch, and measure AUROC and F1 on held-out questions.
 
     Corrections come from the train split, chosen by uncertainty and at random; thresholds come from dev, and figures from test,
-    with F1 at 16.8% positive. Without a column split, questions are divided 80/10/10. The row `all` uses every train pair.
+    with F1 at 16.8% positive. Without a column split, questions are divided 80/10/10; --held-out passages divides the passages of
+    the same questions instead. The row `all` uses every train pair.
 
     Example: `berdseye detector learning-curve judged.tsv --rounds 10`
     """
@@ -283,7 +297,16 @@ def learning_curve(
     draw = None if chart is None else drawer(chart)  # report an unusable file name before an hour's work
     chosen = chosen_detector(detector, workspace)
     with counting(chosen.name) as progress:
-        curve = measured(chosen, file, batch=batch, rounds=rounds, seeds=seeds, progress=progress)
+        curve = measured(
+            chosen,
+            file,
+            batch=batch,
+            rounds=rounds,
+            seeds=seeds,
+            held_out=held_out.value,
+            written=written,
+            progress=progress,
+        )
     if chart is not None and draw is not None:
         write_bytes(chart, draw(worth_of_corrections(curve)))
         note(f"Chart: {chart}")

@@ -129,3 +129,25 @@ def test_the_command_prints_the_curve_and_what_ten_points_take(judged: Path) -> 
     assert set(said["corrections_for_10_points"]) == {"auroc", "f1"}
     shown = CliRunner().invoke(cli, arguments)
     assert "Corrections for 10 points of F1" in shown.stdout
+
+
+def test_stance_learns_from_corrections_and_from_written_passages(judged: Path, tmp_path: Path) -> None:
+    """Labels that contradict the shipped detector; dev and test are other passages of the same questions."""
+    rows = [json.loads(line) for line in judged.read_text(encoding="utf-8").splitlines()]
+    contrary_rows = [
+        row | {"label": 1 - row["label"], "document": row["document"].replace("an hour", f"{n} hours")}
+        for row in rows
+        for n in (2, 3)
+    ]
+    path, written = tmp_path / "contrary.jsonl", tmp_path / "written.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in contrary_rows), encoding="utf-8")
+    elsewhere = [row | {"document": row["document"].replace("hours", "days")} for row in contrary_rows]
+    written.write_text("".join(json.dumps(row) + "\n" for row in elsewhere), encoding="utf-8")
+    stance = parse_detector("stance")
+    alone = learning_curve(stance, path, batch=40, rounds=2, seeds=1, held_out="passages")
+    helped = learning_curve(stance, path, batch=40, rounds=2, seeds=1, held_out="passages", written=written)
+    first, last = (alone.loc[alone["strategy"] == RANDOM, "auroc"].iloc[at] for at in (0, -1))
+    assert last > first + 0.1
+    assert helped["auroc"].iloc[0] > first + 0.1
+    with pytest.raises(BadInputError, match="from its start"):
+        learning_curve(parse_detector("random"), path)
