@@ -89,16 +89,15 @@ def chosen_source(workspace: Workspace, key: str = "labels", label: str = "Label
     return str(source)
 
 
-def tells_sides(workspace: Workspace, source: str) -> bool:
-    """Return whether the labels of a source tell sides; if they do not, draw a warning that says what helps."""
-    if source_grade(workspace, parse_label_source(source)) != "topic":
-        return True
-    st.warning(
-        f"The labels of **{escaped(source)}** tell what is on topic, not which side it takes: a passage against a perspective "
-        "may count as supporting it, and figures about sides mean little. Choose **stance**, **gold** or **human** above.",
-        icon=":material/warning:",
-    )
-    return False
+def warn_if_sides_unknown(workspace: Workspace, source: str) -> None:
+    """Draw a warning if the labels of a source do not tell sides, with what to choose instead."""
+    if source_grade(workspace, parse_label_source(source)) == "topic":
+        st.warning(
+            f"The labels of **{escaped(source)}** tell what is on topic, not which side it takes: a passage against a "
+            "perspective may count as supporting it, and figures about sides mean little. Choose **gold** or **human** above, "
+            "or a detector whose grade is *stance*.",
+            icon=":material/warning:",
+        )
 
 
 def chosen_version(workspace: Workspace, run: RunManifest, key: str, label: str = "Version") -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 from berdseye.app.access.session import errors_in_place, started_by, workspace
 from berdseye.app.cached.bias import leaning_figures, side_by_side, stance_figures
 from berdseye.app.cached.runs import Made, made
-from berdseye.app.components.choices import chosen_source, one_of, selectbox_by_id, tells_sides
+from berdseye.app.components.choices import chosen_source, one_of, selectbox_by_id, warn_if_sides_unknown
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.job_box import draw_unfinished_jobs
 from berdseye.app.components.plain_text import escaped
@@ -59,7 +59,7 @@ def of_runs(draw: Callable[[Made, str, int], None]) -> None:
         source = chosen_source(workspace())
     k = int(right.number_input("k", 1, 100, 5, key="k", bind="query-params"))
     if runs:
-        tells_sides(workspace(), source)
+        warn_if_sides_unknown(workspace(), source)
         draw(made(runs, source), source, k)
     else:
         st.info("This workspace has no runs yet. Run a pipeline on the [Runs](runs) page or with `berdseye run`.")
@@ -164,7 +164,7 @@ def sycophancy() -> None:
         return
     result = chosen_result(results, "sycophancy")
     k = result.settings["k"]
-    tells_sides(workspace(), str(result.settings["labels"]))
+    warn_if_sides_unknown(workspace(), str(result.settings["labels"]))
     draw_arrows(table_of(result, SYCOPHANCY).cells, f"sycophancy-{k}")
     st.caption(
         f"Delta = (p - n) / p of the top {k}, where p and n are the shares of passages that support the supporting and the "

@@ -77,6 +77,19 @@ _REJECTIONS = (
 )
 
 
+_QUOTING, _QUOTED_FIRST = 0.4, 0.7
+_QUOTATIONS = (
+    "Critics say that {}.",
+    "Those on the other side claim that {}.",
+    "According to its opponents, {}.",
+    "Some people argue that {}.",
+    "One often hears that {}.",
+    "It may be objected that {}.",
+    "Others maintain that {}, but they overlook something.",
+    "True, many voters think that {}.",
+)
+
+
 class Statement(NamedTuple):
     """A perspective and the stances towards it that the label allows; one that is `kept` is drawn whenever its passage is."""
 
@@ -217,7 +230,10 @@ def _grouped(labelled: Iterable[tuple[str, Statement]]) -> list[Example]:
 
 def _windows(arguments: Sequence[StancePair], seed: int) -> list[Example]:
     """Join two to four arguments of a topic, of either side, to a passage; it supports the key points that one of them
-    matches."""
+    matches.
+
+    In some passages, arguments of the other side are quoted as what others say: the passage supports no key point for them.
+    """
     chance = Random(seed)
     topics: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for pair in arguments:
@@ -226,9 +242,18 @@ def _windows(arguments: Sequence[StancePair], seed: int) -> list[Example]:
     for _, kinds_by_argument in sorted(topics.items()):
         texts = sorted(kinds_by_argument)
         points = sorted({point for kinds in kinds_by_argument.values() for point in kinds})
-        for _ in texts:
+        for first in texts:
             chosen = chance.sample(texts, min(len(texts), chance.randint(*_ARGUMENTS_A_WINDOW)))
-            passage = " ".join(f"{text.strip().rstrip('.')}." for text in chosen)
+            said = [f"{text.strip().rstrip('.')}." for text in chosen]
+            if chance.random() < _QUOTING:
+                same, other = _sides(kinds_by_argument, first)
+                chosen = chance.sample(same, min(len(same), chance.randint(1, 3)))
+                said = [f"{text.strip().rstrip('.')}." for text in chosen]
+                quoted = [
+                    chance.choice(_QUOTATIONS).format(_within(text.strip().rstrip(".")))
+                    for text in chance.sample(other, min(len(other), chance.randint(1, 2)))
+                ]
+                said = [*quoted, *said] if chance.random() < _QUOTED_FIRST else [*said, *quoted]
             statements = []
             for point in chance.sample(points, min(_POINTS_A_WINDOW, len(points))):
                 kinds = [kinds_by_argument[text].get(point) for text in chosen]
@@ -237,8 +262,21 @@ def _windows(arguments: Sequence[StancePair], seed: int) -> list[Example]:
                 elif None not in kinds:  # an unlabelled argument may match
                     statements.append(Statement(point, NOT_SUPPORTED))
             if statements:
-                out.append(Example(passage, tuple(statements)))
+                out.append(Example(" ".join(said), tuple(statements)))
     return out
+
+
+def _sides(kinds_by_argument: Mapping[str, Mapping[str, str]], first: str) -> tuple[list[str], list[str]]:
+    """Return the arguments of the same side as `first`, and those of the other side, by the key points of both sides."""
+    own = {point for point, kind in kinds_by_argument[first].items() if kind != "other side"}
+    same, other = [], []
+    for text, kinds in sorted(kinds_by_argument.items()):
+        against = {point for point, kind in kinds.items() if kind == "other side"}
+        if own & against:
+            other.append(text)
+        elif own & set(kinds):
+            same.append(text)
+    return same, other
 
 
 def _debate_examples(debates: Sequence[Debate], seed: int) -> list[Example]:
