@@ -3,7 +3,9 @@
 Also labelled pairs as chats for fine-tuning language models with other tools: the prompt of the detector and the right answer.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from berdseye.data.datasets.labelled_pairs import LabelledPair
@@ -19,6 +21,14 @@ YES, NO = "Yes", "No"
 PASSAGE = "Passage"
 PERSPECTIVE = "Perspective"
 _RELEASED = {"Doc 1": PASSAGE, "Doc 2": PERSPECTIVE}
+RELEASED_PROMPTS: Mapping[str, str] = {
+    "berds": "perspective_detection_instructions_chat_instructions_chat.txt",
+    "berds-1-shot": "perspective_detection_instructions_chat_instructions_chat_1shot.txt",
+    "berds-plain": "perspective_detection_instructions_no-chat_instructions.txt",
+    "berds-evaluator": "Eval_instructions_chat.txt",
+}
+"""Names of prompts and the files that BERDS (Chen and Choi) released them in. Berdseye does not contain these files."""
+PROMPTS_FOLDER = "prompts"
 MOST_CHARACTERS = 12_000
 """Of each text in a prompt, about 2,000 English words; the rest is cut off."""
 
@@ -60,9 +70,10 @@ ONE_SHOT = PromptTemplate(
 def detection_prompt(shots: float = 0, file: str | None = None, workspace: Workspace | None = None) -> PromptTemplate:
     """Return Berdseye's prompt with 0 or 1 worked examples, or a paper's released prompt file (BERDS: [Doc 1], [Doc 2]).
 
-    The file is searched for in the workspace, then in the current folder. Both prompts have the slots that `detection_slots`
-    fills. Raises `BadInputError` for a file that cannot be read or lacks a slot, for `shots` together with a file, which has
-    its own examples, and for other numbers of examples.
+    The file is searched for in the workspace, then in the current folder. If no such file exists and `file` is a name of
+    `RELEASED_PROMPTS`, its released file is searched for in the folder `prompts` of both. All prompts have the slots that
+    `detection_slots` fills. Raises `BadInputError` for a file that is missing, cannot be read or lacks a slot, for `shots`
+    together with a file, which has its own examples, and for other numbers of examples.
     """
     if file is not None:
         if shots:
@@ -70,11 +81,27 @@ def detection_prompt(shots: float = 0, file: str | None = None, workspace: Works
                 f"shots={shots:g} cannot be combined with a prompt file, which has its own examples.",
                 hint="Omit shots or prompt.",
             )
-        released = read_prompt(find_file(file, workspace), list(_RELEASED))
+        released = read_prompt(_prompt_file(file, workspace), list(_RELEASED))
         return PromptTemplate(released.name, tuple(_with_slots(m) for m in released.messages), fenced=False)
     if shots not in (0, 1):
         raise BadInputError(f"shots must be 0 or 1, got {shots:g}.")
     return ONE_SHOT if shots else ZERO_SHOT
+
+
+def _prompt_file(written: str, workspace: Workspace | None) -> Path:
+    """Return the file of a prompt, given by its path or by its name in `RELEASED_PROMPTS`; a file of that name comes first."""
+    released = RELEASED_PROMPTS.get(written)
+    if released is None:
+        return find_file(written, workspace)
+    for place in (written, f"{PROMPTS_FOLDER}/{released}"):
+        with suppress(BadInputError):
+            return find_file(place, workspace)
+    folders = [workspace.folder / PROMPTS_FOLDER] if workspace else []
+    searched = " or ".join(f"'{folder}'" for folder in (*folders, Path(PROMPTS_FOLDER)))
+    raise BadInputError(
+        f"prompt={written} is the released file {released}, which does not exist in {searched}.",
+        hint="Copy the file there from the release of BERDS, or name another prompt file.",
+    )
 
 
 def detection_slots(pair: Pair, most_characters: int = MOST_CHARACTERS) -> dict[str, str]:
