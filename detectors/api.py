@@ -12,8 +12,8 @@ from berdseye.data.language_models.model_registry import open_language_model
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.local.windows import Title, passage_text, readable
-from berdseye.detectors.prompts import detection_prompt, detection_slots
-from berdseye.detectors.protocol import UNTUNED, Floats
+from berdseye.detectors.prompts import MOST_CHARACTERS, detection_prompt, detection_slots
+from berdseye.detectors.protocol import UNTUNED, Bools, Floats
 
 _PREPROCESSING = "1"
 
@@ -54,6 +54,18 @@ class ApiDetector:
         """
         out = np.zeros(len(pairs), dtype=np.float32)
         places = readable(pairs)
-        shown = [pairs[at]._replace(passage=passage_text(pairs[at], self.title), title="") for at in places]
-        out[places] = choose(self.model, self.cache, self.prompt, [detection_slots(p) for p in shown], what="pairs")
+        slots = [detection_slots(self._shown(pairs[at])) for at in places]
+        out[places] = choose(self.model, self.cache, self.prompt, slots, what="pairs")
         return out
+
+    def cut(self, pairs: Sequence[Pair]) -> Bools:
+        """Return for which pairs a text is cut off after 12,000 characters, bool[n_pairs]."""
+        out = np.zeros(len(pairs), dtype=np.bool_)
+        places = readable(pairs)
+        shown = [self._shown(pairs[at]) for at in places]
+        out[places] = [max(len(pair.passage), len(pair.perspective)) > MOST_CHARACTERS for pair in shown]
+        return out
+
+    def _shown(self, pair: Pair) -> Pair:
+        """Return the pair with the title inside the passage, or without it."""
+        return pair._replace(passage=passage_text(pair, self.title), title="")

@@ -1,7 +1,7 @@
 """Ensembles of detectors: the mean of their probabilities, or a logistic regression over their logits."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -16,7 +16,7 @@ from berdseye.data.errors import BadInputError, StaleError, UnavailableError
 from berdseye.data.files.atomic import write_json
 from berdseye.data.grammar import Call, parse
 from berdseye.data.records import Pair
-from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.protocol import Bools, Detector, Floats, cut_function
 
 Doubles = npt.NDArray[np.float64]
 
@@ -57,6 +57,7 @@ class MeanDetector:
         self.version = _version("mean", [p.version for p in parts])
         self.threshold = float(np.mean([p.threshold for p in parts]))
         self.threshold_source = "mean of the thresholds of its detectors"
+        self.cut = _cut_by_any(parts)
         self.pairs_at_once = min(p.pairs_at_once for p in parts)
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
@@ -80,6 +81,7 @@ class StackedDetector:
         self.threshold = stack.threshold
         self.threshold_source = stack.threshold_source
         self.measured = stack.measured
+        self.cut = _cut_by_any(parts)
         self.pairs_at_once = min(p.pairs_at_once for p in parts)
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
@@ -123,6 +125,12 @@ def read_stack(folder: Path) -> Stack:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UnavailableError(f"The stack cannot be read ({error!r}).", where=path, hint="Train it again.") from error
     return stack
+
+
+def _cut_by_any(parts: Sequence[Detector]) -> Callable[[Sequence[Pair]], Bools] | None:
+    """Return a function from pairs to whether any of the detectors cuts a text of each; None if none of them reports it."""
+    found = [cut for cut in map(cut_function, parts) if cut is not None]
+    return (lambda pairs: np.any([cut(pairs) for cut in found], axis=0)) if found else None
 
 
 def _call(name: str) -> Call:

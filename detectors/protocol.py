@@ -9,6 +9,7 @@ import numpy.typing as npt
 from berdseye.data.records import Pair
 
 Floats = npt.NDArray[np.float32]
+Bools = npt.NDArray[np.bool_]
 
 UNTUNED = "not tuned"
 """The source of a threshold that was not chosen on data."""
@@ -55,3 +56,18 @@ def stances_function(detector: Detector) -> Callable[[Sequence[Pair]], Floats] |
     """
     found: Callable[[Sequence[Pair]], Floats] | None = getattr(detector, "stances", None)
     return found
+
+
+def cut_function(detector: Detector) -> Callable[[Sequence[Pair]], Bools] | None:
+    """Return the detector's function from pairs to whether a text of each is too long for it and is cut, bool[n_pairs].
+
+    None if the detector has no method `cut`: it reads texts of any length, or does not report which it cuts.
+    """
+    found: Callable[[Sequence[Pair]], Bools] | None = getattr(detector, "cut", None)
+    return found
+
+
+def count_truncated(detector: Detector, pairs: Sequence[Pair]) -> int | None:
+    """Return for how many distinct pairs the detector reads only a part of a text; None if it does not report this."""
+    cut = cut_function(detector)
+    return None if cut is None else int(cut(list(dict.fromkeys(pairs))).sum())

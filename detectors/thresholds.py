@@ -9,7 +9,7 @@ from berdseye.data.errors import StaleError
 from berdseye.data.files.atomic import write_json
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace, file_stem
-from berdseye.detectors.protocol import Detector, Floats, stances_function
+from berdseye.detectors.protocol import Detector, Floats, cut_function, stances_function
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ class Tuned:
         self.threshold = threshold
         self.threshold_source = source
         self.stances = stances_function(detector)
+        self.cut = cut_function(detector)
 
     @property
     def name(self) -> str:

@@ -12,7 +12,7 @@ from berdseye.detectors.local.language_model import AnsweringModel
 from berdseye.detectors.local.pair_model import version_of
 from berdseye.detectors.local.prompted import checked_length
 from berdseye.detectors.local.windows import Title, passage_text, readable, tokens_of
-from berdseye.detectors.protocol import UNTUNED, Floats
+from berdseye.detectors.protocol import UNTUNED, Bools, Floats
 
 _PERSPECTIVE_SHARE = 4  # a perspective may take a quarter of what the model reads
 _SEPARATOR = "\n\n"
@@ -47,6 +47,7 @@ class LiftDetector:
         candidates = (answerer.tokenizer.bos_token_id, answerer.tokenizer.eos_token_id, 0)
         # Every text needs a token before it, and all texts get an equal one.
         self.start: Ids = [] if start else [next(token for token in candidates if token is not None)]
+        self._extra = len(self.start) + len(answerer.encode([_SEPARATOR])[0]) + 1
         self.version = version_of("lift", *model.made_of, _SEPARATOR, title, self.length)
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
@@ -63,6 +64,19 @@ class LiftDetector:
         out[places] = finite(np.asarray(expit(lift)), self.answerer.name)
         return out
 
+    def cut(self, pairs: Sequence[Pair]) -> Bools:
+        """Return for which pairs the passage or the perspective is cut, bool[n_pairs]."""
+        out = np.zeros(len(pairs), dtype=np.bool_)
+        places = readable(pairs)
+        whole = [self.answerer.encode_answer(clean(pairs[at].perspective)) for at in places]
+        passages = tokens_of(self.answerer.tokenizer, [passage_text(pairs[at], self.title) for at in places])
+        out[places] = [
+            len(statement) > self._perspective_room
+            or len(passage.offsets) > self._passage_room(statement[: self._perspective_room])
+            for passage, statement in zip(passages, whole, strict=True)
+        ]
+        return out
+
     def _means(self, before: Sequence[Ids], statements: Sequence[Sequence[int]]) -> Doubles:
         """Return log P of each statement, in nats per token."""
         sums, counts = self.answerer.likelihoods(
@@ -71,10 +85,18 @@ class LiftDetector:
         return np.asarray(sums / np.maximum(counts, 1), dtype=np.float64)
 
     def _statement(self, text: str) -> Ids:
-        return self.answerer.encode_answer(text)[: self.length // _PERSPECTIVE_SHARE]
+        return self.answerer.encode_answer(text)[: self._perspective_room]
 
     def _before(self, passages: Sequence[str], statements: Sequence[Ids]) -> list[Ids]:
         tokens = tokens_of(self.answerer.tokenizer, passages)
-        extra = len(self.start) + len(self.answerer.encode([_SEPARATOR])[0]) + 1
-        shortened = [k.first(self.length - extra - len(s)).text for k, s in zip(tokens, statements, strict=True)]
+        shortened = [k.first(self._passage_room(s)).text for k, s in zip(tokens, statements, strict=True)]
         return [self.start + ids for ids in self.answerer.encode([text + _SEPARATOR for text in shortened])]
+
+    @property
+    def _perspective_room(self) -> int:
+        """The number of tokens that are read of a perspective."""
+        return self.length // _PERSPECTIVE_SHARE
+
+    def _passage_room(self, statement: Ids) -> int:
+        """The number of tokens that are read of a passage before this perspective."""
+        return self.length - self._extra - len(statement)

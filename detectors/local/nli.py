@@ -18,8 +18,8 @@ from berdseye.data.records import Pair
 from berdseye.detectors.local.answers import ONE_ZERO, open_answerer
 from berdseye.detectors.local.language_model import AnsweringModel
 from berdseye.detectors.local.pair_model import PairDetector, Precision, open_pair_model, version_of
-from berdseye.detectors.local.windows import Title, Window, windowed
-from berdseye.detectors.protocol import UNTUNED, Detector, Floats
+from berdseye.detectors.local.windows import Title, Window, cut_in_windows, windowed
+from berdseye.detectors.protocol import UNTUNED, Bools, Detector, Floats
 from berdseye.retrieval.encoders.model_folders import find_folder
 
 _FORM = "premise: {} hypothesis: {}"
@@ -56,6 +56,10 @@ class AnswerNliDetector:
     def predict(self, pairs: Sequence[Pair]) -> Floats:
         """Return P(supports), float32[n_pairs]; 0 if a text is empty."""
         return windowed(pairs, self.answerer.tokenizer, self.room, self.title, self.windows, self._scored)
+
+    def cut(self, pairs: Sequence[Pair]) -> Bools:
+        """Return for which pairs only a part of a text is read, bool[n_pairs]."""
+        return cut_in_windows(pairs, self.answerer.tokenizer, self.room, self.title, self.windows)
 
     def _scored(self, windows: Sequence[Window]) -> Floats:
         prompts = self.answerer.encode([_FORM.format(w.text, w.perspective) for w in windows])

@@ -22,8 +22,8 @@ from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
 from berdseye.data.files.atomic import write_with
 from berdseye.data.models.weights import loading
 from berdseye.data.records import Pair
-from berdseye.detectors.local.windows import Title, Window, by_length, windowed
-from berdseye.detectors.protocol import UNTUNED, Floats
+from berdseye.detectors.local.windows import Title, Window, by_length, cut_in_windows, windowed
+from berdseye.detectors.protocol import UNTUNED, Bools, Floats
 from berdseye.retrieval.encoders.model_folders import ModelFolder
 
 if TYPE_CHECKING:
@@ -302,6 +302,10 @@ class PairDetector:
             return self.head(self.model.logits(windows))
 
         return windowed(pairs, self.model.tokenizer, self.model.room, self.title, self.windows, scored)
+
+    def cut(self, pairs: Sequence[Pair]) -> Bools:
+        """Return for which pairs only a part of a text is read, bool[n_pairs]."""
+        return cut_in_windows(pairs, self.model.tokenizer, self.model.room, self.title, self.windows)
 
 
 def version_of(*made_of: object) -> str:

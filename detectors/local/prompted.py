@@ -18,7 +18,7 @@ from berdseye.detectors.local.language_model import AnsweringModel
 from berdseye.detectors.local.pair_model import version_of
 from berdseye.detectors.local.windows import Title, Tokens, passage_text, readable, tokens_of
 from berdseye.detectors.prompts import PASSAGE, PERSPECTIVE
-from berdseye.detectors.protocol import UNTUNED, Floats
+from berdseye.detectors.protocol import UNTUNED, Bools, Floats
 
 _PERSPECTIVE_SHARE = 4  # a perspective may take a quarter of what the model reads
 _LEAST_ROOM = 16
@@ -67,12 +67,13 @@ class FittedPrompts:
             for ids, passage, statement in zip(encoded, cut, statements, strict=True)
         ]
 
-    def truncated(self, texts: Sequence[tuple[str, str]]) -> int:
-        """Return for how many of the passages and perspectives a text is cut."""
-        tokenizer, share = self.answerer.tokenizer, self.limit // _PERSPECTIVE_SHARE
-        long = sum(len(found.offsets) > share for found in tokens_of(tokenizer, [statement for _, statement in texts]))
-        encoded = self.answerer.encode([self._written(p, s) for p, s in texts])
-        return max(long, sum(len(ids) > self.limit for ids in encoded))
+    def cut(self, texts: Sequence[tuple[str, str]]) -> Bools:
+        """Return for which passages and perspectives one of both is cut, bool[n_texts]."""
+        share = self.limit // _PERSPECTIVE_SHARE
+        statements = tokens_of(self.answerer.tokenizer, [statement for _, statement in texts])
+        encoded = self.answerer.encode([self._written(passage, statement) for passage, statement in texts])
+        long = [len(s.offsets) > share or len(ids) > self.limit for s, ids in zip(statements, encoded, strict=True)]
+        return np.array(long, dtype=np.bool_)
 
     def _shortened(self, passage: Tokens, statement: str, length: int) -> Ids:
         shortened = passage
@@ -130,13 +131,23 @@ class PromptedDetector:
         """Return P(supports), float32[n_pairs]; 0 for a pair with an empty text, which the model does not see."""
         out = np.zeros(len(pairs), dtype=np.float32)
         places = readable(pairs)
-        prompts = self.prompts.ids([(passage_text(pairs[at], self.title), pairs[at].perspective) for at in places])
+        prompts = self.prompts.ids([self._texts(pairs[at]) for at in places])
         if self.answer == "probability":
             out[places] = self.answerer.preferences(prompts, YES_NO, self.temperature)
         else:
             answers = [answers_first(text, YES_OR_NO) for text in self.answerer.written(prompts)]
             out[places] = [0.5 if is_yes is None else float(is_yes) for is_yes in answers]
         return out
+
+    def cut(self, pairs: Sequence[Pair]) -> Bools:
+        """Return for which pairs a text is cut to fit into the prompt, bool[n_pairs]."""
+        out = np.zeros(len(pairs), dtype=np.bool_)
+        places = readable(pairs)
+        out[places] = self.prompts.cut([self._texts(pairs[at]) for at in places])
+        return out
+
+    def _texts(self, pair: Pair) -> tuple[str, str]:
+        return passage_text(pair, self.title), pair.perspective
 
 
 def checked_length(max_length: int | None, answerer: Answerer) -> int:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.records import Pair
 from berdseye.data.texts.passages import clean
-from berdseye.detectors.protocol import Floats
+from berdseye.detectors.protocol import Bools, Floats
 from berdseye.retrieval.encoders.checks import encodable
 
 Title = Literal["none", "before", "after"]
@@ -126,20 +126,39 @@ def windowed(
     """
     out = np.zeros(len(pairs), dtype=np.float32)
     places = readable(pairs)
-    texts = [passage_text(pairs[at], title) for at in places]
-    statements = [clean(pairs[at].perspective) for at in places]
-    distinct = list(dict.fromkeys([*texts, *statements]))
-    tokens_by_text = dict(zip(distinct, tokens_of(tokenizer, distinct), strict=True))
     all_windows: list[Window] = []
     ends: list[int] = []
-    for text, statement in zip(texts, statements, strict=True):
-        perspective = tokens_by_text[statement].first(room // _PERSPECTIVE_SHARE)
+    for passage, whole in _tokens_of_pairs([pairs[at] for at in places], tokenizer, title):
+        perspective = whole.first(room // _PERSPECTIVE_SHARE)
         size = room - len(perspective.offsets)
-        parts = tokens_by_text[text].windows(size)
-        length = len(perspective.offsets) + min(size, len(tokens_by_text[text].offsets))
+        parts = passage.windows(size)
+        length = len(perspective.offsets) + min(size, len(passage.offsets))
         all_windows += [Window(part, perspective.text, length) for part in (parts[:1] if how == "first" else parts)]
         ends.append(len(all_windows))
     if all_windows:
         values = np.split(scored(all_windows), ends[:-1])
         out[places] = [AGGREGATES[how](value) for value in values]
     return np.clip(out, 0.0, 1.0)
+
+
+def cut_in_windows(pairs: Sequence[Pair], tokenizer: Any, room: int, title: Title, how: str) -> Bools:
+    """Return for which pairs `windowed` reads only a part of a text, bool[n_pairs].
+
+    That is a perspective longer than half of `room` tokens and, if only the first window counts, a passage of several windows.
+    """
+    out = np.zeros(len(pairs), dtype=np.bool_)
+    places = readable(pairs)
+    share = room // _PERSPECTIVE_SHARE
+    out[places] = [
+        len(perspective.offsets) > share or (how == "first" and len(passage.offsets) > room - len(perspective.offsets))
+        for passage, perspective in _tokens_of_pairs([pairs[at] for at in places], tokenizer, title)
+    ]
+    return out
+
+
+def _tokens_of_pairs(pairs: Sequence[Pair], tokenizer: Any, title: Title) -> list[tuple[Tokens, Tokens]]:
+    """Return the tokens of each passage and of its perspective; each distinct text is tokenized once."""
+    texts = [(passage_text(pair, title), clean(pair.perspective)) for pair in pairs]
+    distinct = list(dict.fromkeys(text for both in texts for text in both))
+    tokens = dict(zip(distinct, tokens_of(tokenizer, distinct), strict=True))
+    return [(tokens[passage], tokens[perspective]) for passage, perspective in texts]

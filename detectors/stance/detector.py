@@ -23,7 +23,7 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Pair
 from berdseye.data.texts.passages import clean
 from berdseye.detectors.local.windows import readable
-from berdseye.detectors.protocol import Floats
+from berdseye.detectors.protocol import Bools, Floats
 from berdseye.detectors.stance.adaptation import Adaptation, moved_stances
 
 MODEL_FILE, TOKENIZER_FILE, CARD_FILE = "stance.onnx", "stance_tokenizer.json", "stance.json"
@@ -71,6 +71,15 @@ class StanceDetector:
         """
         stances, features = self.read(pairs)
         return stances if self.adaptation is None else self.adaptation.stances(stances, features)
+
+    def cut(self, pairs: Sequence[Pair]) -> Bools:
+        """Return for which pairs the perspective is cut at its end, bool[n_pairs]; passages are read whole, in windows."""
+        out = np.zeros(len(pairs), dtype=np.bool_)
+        places = readable(pairs)
+        statements = [clean(pairs[place].perspective) for place in places]
+        long = {text: self.model.is_cut(text) for text in dict.fromkeys(statements)}
+        out[places] = [long[text] for text in statements]
+        return out
 
     def read_all(self, pairs: Sequence[Pair], *, progress: Progress = silent) -> tuple[Floats, Floats]:
         """Return what `read` returns, for many pairs."""
@@ -154,6 +163,10 @@ class _Model:
             ids = self._tokens(perspective)[:MOST_PERSPECTIVE_TOKENS]
             found.append(max((self._perspective(window, ids) for window in windows), key=lambda one: tuple(one[0][:2])))
         return np.stack([stances for stances, _ in found]), np.stack([features for _, features in found])
+
+    def is_cut(self, perspective: str) -> bool:
+        """Return whether a perspective is longer than what is read of it."""
+        return len(self._tokens(perspective)) > MOST_PERSPECTIVE_TOKENS
 
     def _windows(self, passage: str) -> list[list[int]]:
         tokens = self._tokens(passage)

@@ -64,7 +64,7 @@ class LoraLearner:
 
     def truncated(self, pairs: Sequence[Pair]) -> int:
         """Return how many pairs have a text that is cut to fit into the prompt."""
-        return self.prompts.truncated([(passage_text(p, self.title), p.perspective) for p in pairs])
+        return int(self.prompts.cut([(passage_text(p, self.title), p.perspective) for p in pairs]).sum())
 
     def logits(self, batch: dict[str, Any]) -> Tensor:
         """Return one logit per pair, float[n_pairs]."""
