@@ -1,8 +1,8 @@
 """Files of labelled pairs, on which detectors are trained, tuned and evaluated.
 
 A file is TSV, CSV, JSONL or Parquet with the columns document (or passage), perspective and label (0 or 1), and optionally
-question, id, title, split (train, dev or test), dataset, corpus and stance; other columns are ignored. Berdseye's own
-training data is such a file.
+question, id, title, split (train, dev or test), dataset, corpus, retriever and stance; other columns are ignored. Berdseye's
+own training data is such a file.
 """
 
 import csv
@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.json_files import read_rows
+from berdseye.data.files.tables import to_jsonl, to_parquet
 from berdseye.data.records import Pair
 
 Split = Literal["train", "dev", "test", ""]
@@ -42,6 +44,7 @@ class LabelledPair(NamedTuple):
     corpus: str = ""
     stance: str = ""
     file: str = ""
+    retriever: str = ""
 
 
 def read_labelled_pairs(path: Path, *, labelled: bool = True) -> list[LabelledPair]:
@@ -81,6 +84,22 @@ def read_labelled_pairs(path: Path, *, labelled: bool = True) -> list[LabelledPa
     return pairs
 
 
+def labelled_pairs_writer(path: Path) -> Callable[[pd.DataFrame], bytes]:
+    """Return the function that writes a table of labelled pairs in the format of a file name: .tsv, .jsonl or .parquet.
+
+    `read_labelled_pairs` reads the same texts back. CSV is left out because Berdseye's CSV marks cells that a spreadsheet program
+    may run as formulas, which would change the texts. Raises `BadInputError` for any other ending.
+    """
+    writer = _WRITERS.get(path.suffix.lower())
+    if writer is None:
+        raise BadInputError(
+            f"Labelled pairs cannot be written as '{path.suffix}' files.",
+            where=path,
+            hint=f"Use {', '.join(_WRITERS)}.",
+        )
+    return writer
+
+
 def file_hash(path: Path) -> str:
     """The first 12 hex digits of the file's SHA-256, which a detector's card records for its data."""
     with path.open("rb") as file:
@@ -102,8 +121,8 @@ def _pair(row: Mapping[str, Any]) -> LabelledPair:
     if split not in _SPLITS:
         raise ValueError(f"The split must be train, dev or test, got '{split[:40]}'")
     pair = Pair(passage, perspective, text("title"))
-    others = (text(name).strip() for name in ("dataset", "corpus", "stance"))
-    return LabelledPair(pair, _LABELS[label], text("question"), text("id"), cast(Split, split), *others)
+    named = {name: text(name).strip() for name in ("dataset", "corpus", "stance", "retriever")}
+    return LabelledPair(pair, _LABELS[label], text("question"), text("id"), cast(Split, split), **named)
 
 
 def _header(path: Path, names: list[str], labelled: bool) -> list[str]:
@@ -178,6 +197,15 @@ def _cells(path: Path, line: int, header: list[str], cells: list[str]) -> Mappin
             hint="Quote texts that contain the separator or a line break.",
         )
     return dict(zip(header, cells, strict=True))
+
+
+def _to_tsv(table: pd.DataFrame) -> bytes:
+    """Return TSV with every cell quoted, so that a cell may contain any character, and a plain header."""
+    cells = table.to_csv(sep="\t", index=False, header=False, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    return ("\t".join(table.columns) + "\n" + cells).encode()
+
+
+_WRITERS: Mapping[str, Callable[[pd.DataFrame], bytes]] = {".tsv": _to_tsv, ".jsonl": to_jsonl, ".parquet": to_parquet}
 
 
 def _jsonl(path: Path, labelled: bool) -> Iterator[Row]:

@@ -12,7 +12,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Pair
 from berdseye.detectors.labelling import predict_all
-from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.protocol import Detector, Floats, count_truncated
 from berdseye.detectors.quality import RESAMPLES, Quality, Truth, quality
 from berdseye.evaluation.detection.pairs import intervals_over
 
@@ -24,7 +24,10 @@ _UNDEFINED = (np.nan, np.nan)
 
 @dataclass(frozen=True)
 class Scored:
-    """A detector's probabilities float32[n] of rows, its figures, and its speed in distinct pairs per second."""
+    """A detector's probabilities float32[n] of rows, its figures, and its speed in distinct pairs per second.
+
+    `truncated` is the number of distinct pairs with a text that the detector cut (None: it does not report this).
+    """
 
     detector: str
     version: str
@@ -32,6 +35,7 @@ class Scored:
     probabilities: Floats
     quality: Quality
     pairs_per_second: float
+    truncated: int | None = None
 
     @property
     def verdicts(self) -> Truth:
@@ -47,6 +51,7 @@ class Scored:
             "version": self.version,
             **figures,
             "pairs_per_second": self.pairs_per_second,
+            "truncated": self.truncated,
             "intervals": intervals,
         }
 
@@ -67,9 +72,11 @@ def score(
         raise BadInputError(f"The threshold must be between 0 and 1, got {threshold:g}.")
     chosen = detector.threshold if threshold is None else threshold
     source = detector.threshold_source if threshold is None else "given"
-    probabilities, speed = timed_predictions(detector, [row.pair for row in rows], progress=progress)
+    pairs = [row.pair for row in rows]
+    probabilities, speed = timed_predictions(detector, pairs, progress=progress)
     figures = quality_of(rows, probabilities, chosen, resamples=resamples)
-    return Scored(detector.name, detector.version, source, probabilities, figures, speed)
+    truncated = count_truncated(detector, pairs)
+    return Scored(detector.name, detector.version, source, probabilities, figures, speed, truncated)
 
 
 def rescored(scored: Scored, rows: Sequence[LabelledPair], threshold: float, source: str) -> Scored:

@@ -103,13 +103,15 @@ def agreement_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> p
 
 @dataclass(frozen=True)
 class DetectionReport:
-    """Tables of several detectors on the same rows; `rows` describes the rows."""
+    """Tables of several detectors on the same rows; `rows` describes the rows, and `truncated` counts, by detector, the distinct
+    pairs with a text that it cut (None: it does not report this)."""
 
     rows: str
     detection: pd.DataFrame
     slices: pd.DataFrame
     domains: pd.DataFrame
     agreement: pd.DataFrame
+    truncated: dict[str, int | None]
 
     @property
     def parts(self) -> dict[str, pd.DataFrame]:
@@ -145,7 +147,7 @@ def detection_report(
         described = f"{len(rows):,} of {len(all_rows):,} rows (split test)"
     return DetectionReport(
         described, detection_table(rows, scored), slice_table(rows, scored), domain_table(rows, scored),
-        agreement_table(rows, scored),
+        agreement_table(rows, scored), {s.detector: s.truncated for s in scored},
     )  # fmt: skip
 
 
@@ -153,7 +155,8 @@ def detection_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> p
     """Return one row for the labels, one per detector, and the published rows; NaN if a figure is unknown.
 
     Columns: detector, source, pct_positive, accuracy, f1 as in BERDS; precision, recall, auroc, average_precision and ece;
-    FIGURE_low and FIGURE_high, the ends of 95% intervals; threshold, threshold_source, version, n and pairs_per_second.
+    FIGURE_low and FIGURE_high, the ends of 95% intervals; threshold, threshold_source, version, n and pairs_per_second;
+    truncated, the number of distinct pairs with a text that the detector cut (None: unknown).
     """
     positive = 100 * float(np.mean([row.supports for row in rows]))
     reference = {"detector": LABELS, "source": OURS, "pct_positive": positive, "n": len(rows)}
@@ -167,7 +170,9 @@ def detection_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> p
     columns = ["detector", "source", *_IN_BERDS, *_LATER]
     columns += [f"{figure}_{end}" for figure in FIGURES for end in ("low", "high")]
     columns += ["threshold", "threshold_source", "version", "n", "pairs_per_second"]
-    return pd.DataFrame([reference, *ours, *published], columns=columns)
+    table = pd.DataFrame([reference, *ours, *published], columns=columns)
+    counts = [None, *(s.truncated for s in scored), *(None for _ in published)]
+    return table.assign(truncated=pd.Series(counts, dtype=object))  # whole numbers, which floats with NaN would not be
 
 
 def slice_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> pd.DataFrame:
@@ -189,14 +194,16 @@ def slice_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> pd.Da
 
 
 def domain_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> pd.DataFrame:
-    """Return one row per corpus and detector in the layout of BERDS's table of other domains, and the published rows.
+    """Return one row per domain and detector in the layout of BERDS's table of other domains, and the published rows.
 
-    If no row names a corpus, the domains are the files. `pct_positive` is that of the labels, as in BERDS.
+    A domain is a corpus with the retriever, if rows name one ("wikipedia bm25"). If no row names a corpus or a retriever, the
+    domains are the files. `pct_positive` is that of the labels, as in BERDS.
     """
-    by_corpus = any(row.corpus for row in rows)
+    named = any(row.corpus or row.retriever for row in rows)
     domains: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
-        domains.setdefault(row.corpus if by_corpus else row.file, []).append(place)
+        domain = " ".join(name for name in (row.corpus, row.retriever) if name) if named else row.file
+        domains.setdefault(domain, []).append(place)
     ours = [
         {"domain": domain, "detector": s.detector, "source": OURS, **_percent(q, ("accuracy", "f1"))}
         | {"pct_positive": 100 * q.positives / q.n, "n": q.n}

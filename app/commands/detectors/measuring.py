@@ -42,7 +42,8 @@ def score(
     """Score a detector on labelled pairs: every figure of detection with its 95% interval, and the pairs per second.
 
     Figures are shares from 0 to 1; pct_positive is the percentage of pairs labelled as supporting. A figure that the labels
-    leave undefined is null. Intervals resample questions, where the file has a column question.
+    leave undefined is null. Intervals resample questions, where the file has a column question. `truncated` is the number of
+    pairs with a text that the detector cut, where it reports this.
 
     Example: `berdseye detector score pairs.tsv --detector embedded --json`
     """
@@ -54,6 +55,7 @@ def score(
     chosen = chosen_detector(detector, workspace)
     with counting(chosen.name) as progress:
         scores = scored(chosen, rows, threshold, progress=progress)
+    _note_truncated(scores.detector, scores.truncated)
     if json:
         print_json(scores.as_row())
         return
@@ -67,6 +69,11 @@ def score(
         interval = "no interval" if low != low else f"[{low:.3f}, {high:.3f}]"
         print(f"{name.replace('_', ' '):<18}{getattr(quality, name):.3f}  {interval}")
     print(f"{scores.pairs_per_second:,.0f} pairs per second")
+
+
+def _note_truncated(detector: str, truncated: int | None) -> None:
+    if truncated:
+        note(f"{truncated:,} pairs have a text that is too long for {detector} and was cut.")
 
 
 class DetectionTable(StrEnum):
@@ -96,7 +103,8 @@ def table(
     """Compare detectors with one another and with the published ones: figures, slices, domains and agreement, in percent.
 
     From files with a column split, only the rows of split test are used. Slices are by length and, where the files have these
-    columns, by dataset, corpus and stance. --csv and --latex print the first table, or the table named by --part.
+    columns, by dataset, corpus and stance. Domains are corpora, with retrievers where the files have a column retriever. --csv
+    and --latex print the first table, or the table named by --part.
 
     Example: `berdseye detector table pairs.tsv --detector embedded --detector "similarity(static)" --csv`
     """
@@ -111,6 +119,8 @@ def table(
     with counting("detectors") as progress:
         report = detection_report(chosen, files, tuned=tuned, progress=progress)
     note(f"Measured on {report.rows}.")
+    for name, truncated in report.truncated.items():
+        _note_truncated(name, truncated)
     one = report.parts[part or DetectionTable.DETECTION]
     if csv:
         sys.stdout.write(to_csv(one).decode("utf-8"))

@@ -27,6 +27,7 @@ KEYS = [
     "ece",
     "threshold",
     "pairs_per_second",
+    "truncated",
     "intervals",
 ]
 FIGURES = {"accuracy", "precision", "recall", "f1", "auroc", "average_precision", "ece"}

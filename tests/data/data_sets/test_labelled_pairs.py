@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berdseye.data.datasets.labelled_pairs import LabelledPair, file_hash, read_labelled_pairs
+from berdseye.data.datasets.labelled_pairs import LabelledPair, file_hash, labelled_pairs_writer, read_labelled_pairs
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Pair
 
@@ -41,12 +41,31 @@ def written(tmp_path: Path, name: str, text: str) -> Path:
 def test_all_columns_are_read(tmp_path: Path) -> None:
     row = {
         "Passage": "p", "perspective": "v", "label": 1, "question": "q", "id": 7, "title": "t", "split": "Dev",
-        "dataset": "d", "corpus": "c", "stance": "opposing", "other": [1],
+        "dataset": "d", "corpus": "c", "stance": "opposing", "retriever": "bm25", "other": [1],
     }  # fmt: skip
     path = written(tmp_path, "a.jsonl", json.dumps(row))
     assert read_labelled_pairs(path) == [
-        LabelledPair(Pair("p", "v", "t"), True, "q", "7", "dev", "d", "c", "opposing", path.name)
+        LabelledPair(Pair("p", "v", "t"), True, "q", "7", "dev", "d", "c", "opposing", path.name, "bm25")
     ]
+
+
+ANY_TEXT = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), min_size=1)
+
+
+@given(st.lists(st.tuples(ANY_TEXT, ANY_TEXT).filter(lambda r: all(t.strip() for t in r)), min_size=1, max_size=4))
+def test_written_pairs_are_read_back_whatever_their_texts_contain(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[tuple[str, str]]
+) -> None:
+    """Tabs, quotes and line ends too, and texts that a spreadsheet program would run."""
+    rows = [*texts, ('a\tb "c"\r\nd', "=1+1"), ('"', "\u2028x")]
+    table = pd.DataFrame(rows, columns=["document", "perspective"]).assign(label=1, probability=0.5, retriever="bm25")
+    folder = tmp_path_factory.mktemp("written")
+    for name in ("a.tsv", "a.jsonl", "a.parquet"):
+        (folder / name).write_bytes(labelled_pairs_writer(folder / name)(table))
+        found = read_labelled_pairs(folder / name)
+        assert [(r.pair.passage, r.pair.perspective, r.retriever) for r in found] == [(*r, "bm25") for r in rows], name
+    with pytest.raises(BadInputError, match=r"as '\.csv' files.*\.tsv"):
+        labelled_pairs_writer(folder / "a.csv")
 
 
 def test_a_quote_in_plain_tsv_is_a_character(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from berdseye.data.records import Pair
-from berdseye.detectors.protocol import Floats
+from berdseye.detectors.protocol import Bools, Floats
 
 
 class Made:
@@ -24,6 +24,13 @@ class Made:
     def predict(self, pairs: Sequence[Pair]) -> Floats:
         self.asked.append(list(pairs))
         return np.array([self.says(pair) for pair in pairs], dtype=np.float32)
+
+
+class Cutting(Made):
+    """A detector that reads 30 words of a passage."""
+
+    def cut(self, pairs: Sequence[Pair]) -> Bools:
+        return np.array([len(pair.passage.split()) > 30 for pair in pairs], dtype=np.bool_)
 
 
 def by_passage(**probabilities: float) -> Callable[[Pair], float]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from made_detectors import Made
+from made_detectors import Cutting, Made
 
 from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import BadInputError
@@ -103,6 +103,28 @@ def test_domains_are_corpora_and_are_above_the_published_ones(report: DetectionR
         68.1,
         12.7,
     ]
+
+
+def test_domains_are_corpora_with_retrievers_where_rows_name_them(tmp_path: Path) -> None:
+    """Every second row is of bm25, and one row names no retriever."""
+    rows = [row | {"retriever": ("bm25", "dpr")[n % 2], "split": ""} for n, row in enumerate(lines(""))]
+    rows[0] |= {"retriever": ""}
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    table = detection_report([RIGHT], [path]).domains
+    ours = table[table["source"] == OURS].set_index("domain")
+    assert ours["n"].to_dict() == {"google": 1, "google bm25": 3, "google dpr": 4, "sphere bm25": 8, "sphere dpr": 8}
+    assert ours.loc["google dpr", ["accuracy", "f1", "pct_positive"]].tolist() == [100.0, 100.0, 100.0]
+
+
+def test_pairs_whose_texts_a_detector_cut_are_counted_once_each(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("\n".join(json.dumps(row | {"split": ""}) for row in [*lines("x"), *lines("x")]), encoding="utf-8")
+    cutting = Cutting(lambda _: 0.9, "cutting", pairs_at_once=100)
+    report = detection_report([cutting, NEVER], [path])
+    assert report.truncated == {"cutting": 6, "never": None}
+    assert report.detection["truncated"][:3].tolist() == [None, 6, None]
+    assert readable(report.detection)["truncated"][:3].tolist() == ["", "6", ""]
 
 
 def test_without_corpora_domains_are_files(tmp_path: Path) -> None:
