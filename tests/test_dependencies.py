@@ -32,6 +32,7 @@ PACKAGES = ("annotation", "app", "data", "detectors", "evaluation", "retrieval")
 HOMES = {
     "models": (
         "data/language_models/local.py",
+        "data/language_models/prefixes.py",
         "data/models/",
         "detectors/local/",
         "detectors/stance/",
