@@ -5,7 +5,7 @@ recomputed, in the order by decision, which depends on the judgments so far.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal, NamedTuple, get_args
@@ -22,8 +22,10 @@ from berdseye.annotation.judgments.schema import (
     batch_people,
     batch_words,
     batches,
+    pairs,
 )
 from berdseye.annotation.people import find_or_invite
+from berdseye.data.datasets.stored import split_unit
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.workspace import checked_name
 
@@ -175,6 +177,22 @@ def load_batch(judgments: Judgments, name: str) -> Batch:
     if name not in batches_by_name:
         raise UnknownNameError("batch", name, batches_by_name)
     return batches_by_name[name]
+
+
+def batch_pairs(judgments: Judgments, batch: Batch) -> list[str]:
+    """Return the keys of the pairs of a batch, in its order."""
+    query = select(batch_items.c.pair).where(batch_items.c.batch_id == batch.id).order_by(batch_items.c.place)
+    with judgments.reading() as connection:
+        return list(connection.execute(query).scalars())
+
+
+def batch_questions(judgments: Judgments, names: Iterable[str]) -> frozenset[str]:
+    """Return the questions of all pairs of these batches, as `split_unit` writes them; raises `UnknownNameError`."""
+    ids = [load_batch(judgments, name).id for name in names]
+    query = select(pairs.c.question, pairs.c.perspective).join(batch_items, batch_items.c.pair == pairs.c.key)
+    with judgments.reading() as connection:
+        rows = connection.execute(query.where(batch_items.c.batch_id.in_(ids)).distinct()).all()
+    return frozenset(split_unit(row.question, row.perspective) for row in rows)
 
 
 def judgment_counts(connection: Connection, batch: int | None = None) -> dict[tuple[int, str], tuple[int, int]]:

@@ -72,6 +72,10 @@ def create(
     by: Annotated[
         str, typer.Option(help="Strata of the sample, separated by commas: probability, dataset, stance.")
     ] = "",
+    without_batch: Annotated[
+        list[str] | None,
+        typer.Option(help="A batch whose questions are left out, so that two batches share no question; repeatable."),
+    ] = None,
     task: Annotated[
         Literal["judge", "verify", "prefer"],
         typer.Option(
@@ -143,6 +147,7 @@ def create(
         questions=questions,
         sample=sample,
         strata=tuple(stratum.strip() for stratum in by.split(",") if stratum.strip()),
+        without=tuple(without_batch or ()),
         task=task,
         per_pair=per_pair,
         people=tuple(person or ()),

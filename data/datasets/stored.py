@@ -158,6 +158,11 @@ def split_of(question: str) -> str:
     return next(name for name, limit in zip(SPLITS, _LIMITS, strict=True) if draw < limit)
 
 
+def split_unit(question: str, perspective: str) -> str:
+    """What is never in two splits: the question of a pair in its normal form, or the perspective of a pair without a question."""
+    return same_question(question or perspective)
+
+
 def same_question(question: str) -> str:
     """The question in a normal form, in which case, spacing and Unicode form make no difference."""
     return " ".join(unicodedata.normalize("NFC", question).casefold().split())

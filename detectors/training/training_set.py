@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from berdseye.data.datasets.labelled_pairs import LabelledPair, Split
-from berdseye.data.datasets.stored import same_question, split_of
+from berdseye.data.datasets.stored import split_of, split_unit
 from berdseye.data.errors import BadInputError
 from berdseye.data.labels import LabelStore
 from berdseye.data.progress import Progress
@@ -79,7 +79,7 @@ def training_set(pairs: Sequence[LabelledPair], source: str | Path, data_hash: s
 
 def group(pair: LabelledPair) -> str:
     """Return what must not be in two splits: the question, or the perspective of a pair without one."""
-    return same_question(pair.question or pair.pair.perspective)
+    return split_unit(pair.question, pair.pair.perspective)
 
 
 def _refuse_shared_questions(pairs: Sequence[LabelledPair], split: Sequence[str], source: str | Path) -> None:

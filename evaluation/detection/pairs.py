@@ -18,7 +18,7 @@ from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.training_sets.labelling import LabellingRules, decided
 from berdseye.annotation.training_sets.store import list_sets
 from berdseye.data.datasets.labelled_pairs import LabelledPair, read_labelled_pairs
-from berdseye.data.datasets.stored import GOLD, load_dataset, same_question
+from berdseye.data.datasets.stored import GOLD, load_dataset, same_question, split_unit
 from berdseye.data.errors import BerdseyeError, StaleError
 from berdseye.data.grammar import parse
 from berdseye.data.labels import LabelStore
@@ -100,7 +100,7 @@ def learned(workspace: Workspace, detector: str) -> Learned:
             continue
         used[training_set.id] = None
         rows = [pair for pair in training_set.pairs() if pair.split != "test"]
-        questions |= {same_question(pair.question or pair.pair.perspective) for pair in rows}
+        questions |= {split_unit(pair.question, pair.pair.perspective) for pair in rows}
         passages |= {_same_words(pair.pair.passage) for pair in rows}
     return Learned(frozenset(questions), frozenset(passages), tuple(used), tuple(elsewhere))
 

@@ -14,7 +14,7 @@ from berdseye.annotation.batches.runs_queue import pairs_of_runs
 from berdseye.annotation.batches.stored import Item, Task
 from berdseye.annotation.judgments.log import PairRecord
 from berdseye.data.datasets.labelled_pairs import read_labelled_pairs
-from berdseye.data.datasets.stored import load_dataset, split_version
+from berdseye.data.datasets.stored import load_dataset, same_question, split_unit, split_version
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.json_files import read_rows
 from berdseye.data.labels import LabelStore
@@ -122,6 +122,11 @@ def without_near_duplicates(items: Sequence[Item]) -> list[Item]:
     return [item for item in items if (_question(item), item.record.passage) not in dropped]
 
 
+def without_questions(items: Sequence[Item], questions: frozenset[str]) -> list[Item]:
+    """Drop the items of these questions, which are written as `split_unit` writes them."""
+    return [item for item in items if split_unit(item.record.question, item.record.perspective) not in questions]
+
+
 def stratified(items: Sequence[Item], size: int, by: Sequence[Stratum], seed: int = 0) -> list[Item]:
     """Draw `size` items, as evenly from the strata as they allow; without strata, a simple random sample.
 
@@ -141,29 +146,46 @@ def stratified(items: Sequence[Item], size: int, by: Sequence[Stratum], seed: in
     return [item for item in items if item.record.key in chosen]
 
 
-def berds_test_set(
-    workspace: Workspace, runs: Sequence[str], seed: int = 0, *, questions: int = BERDS_QUESTIONS, k: int = BERDS_K
-) -> list[Item]:
-    """Select pairs by the recipe of the BERDS test set (Chen and Choi): 10 questions with two perspectives of each data
-    set, and the
-    top 5 of two retrievers without near-duplicates.
-
-    Raises `BadInputError` for a data set that does not have two runs, or has too few such questions.
-    """
+def runs_by_dataset(workspace: Workspace, runs: Sequence[str]) -> dict[str, list[str]]:
+    """Return the distinct names of stored runs by data set, both sorted; raises `UnknownNameError` for an unknown run."""
     by_dataset: dict[str, list[str]] = {}
     for name in sorted(set(runs)):
         by_dataset.setdefault(load_run(workspace, name).manifest.dataset, []).append(name)
+    return dict(sorted(by_dataset.items()))
+
+
+def berds_test_set(
+    workspace: Workspace,
+    runs: Sequence[str],
+    seed: int = 0,
+    *,
+    questions: int = BERDS_QUESTIONS,
+    k: int = BERDS_K,
+    without: frozenset[str] = frozenset(),
+) -> list[Item]:
+    """Select pairs by the recipe of the BERDS test set (Chen and Choi): 10 questions with two perspectives of each data set,
+    and the top 5 of two retrievers without near-duplicates.
+
+    No question of `without` (as `same_question` writes it) is drawn. Raises `BadInputError` for a data set that does not have
+    two runs, or has too few such questions.
+    """
+    by_dataset = runs_by_dataset(workspace, runs)
     chosen: list[Item] = []
-    for dataset in sorted(by_dataset):
+    for dataset in by_dataset:
         if len(by_dataset[dataset]) != BERDS_RUNS:
             raise BadInputError(
                 f"Data set '{dataset}' has {len(by_dataset[dataset])} of the named runs.",
                 hint="Name the runs of two retrievers for each data set.",
             )
-        two_sided = sorted(q.id for q in load_dataset(workspace, dataset) if len(q.perspectives) == 2)
+        two_sided = sorted(
+            q.id
+            for q in load_dataset(workspace, dataset)
+            if len(q.perspectives) == 2 and same_question(q.text) not in without
+        )
         if len(two_sided) < questions:
+            outside = " outside of the named batches" if without else ""
             raise BadInputError(
-                f"Data set '{dataset}' has {len(two_sided)} questions with two perspectives.",
+                f"Data set '{dataset}' has {len(two_sided)} questions with two perspectives{outside}.",
                 hint=f"The recipe needs {questions}; lower --questions.",
             )
         kept = set(Random(f"{seed} {dataset}").sample(two_sided, questions))
@@ -221,9 +243,10 @@ def drawn_order(ids: Sequence[str], count: int, seed: str) -> list[str]:
     return Random(seed).sample(sorted(ids), count)
 
 
-def check_random_questions(*, order: str, calibration: int, sample: int | None) -> None:
+def check_random_questions(*, order: str, calibration: int, sample: int | None, without: Sequence[str] = ()) -> None:
     """Raise `BadInputError` for options that would bias the draw of `random_questions` or change its order."""
     given = {"--order": order != "batch", "--calibration": bool(calibration), "--sample": sample is not None}
+    given["--without-batch"] = bool(without)
     if broken := [name for name, is_given in given.items() if is_given]:
         raise BadInputError(
             f"The preset {RANDOM_QUESTIONS} serves whole questions in the order they were drawn.",

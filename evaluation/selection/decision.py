@@ -12,6 +12,7 @@ from berdseye.annotation.batches.runs_queue import pairs_of_runs
 from berdseye.annotation.batches.stored import Batch, Item, reorder_batch
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.judgments.schema import batch_items
+from berdseye.data.datasets.stored import split_unit
 from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
 from berdseye.data.runs.stored import load_run
@@ -122,13 +123,27 @@ def decision_items(
     detector: Detector,
     *,
     seed: int = 0,
+    without: frozenset[str] = frozenset(),
     progress: Progress = silent,
 ) -> tuple[list[Item], dict[str, Any]]:
-    """Return every pair that can still be judged, with its value, the most informative first; and the recipe of the batch."""
-    state = deciding(workspace, judgments, runs, measure, detector, seed=seed, progress=progress)
+    """Return every pair that can still be judged, with its value, the most informative first; and the recipe of the batch.
+
+    Pairs of the questions `without` (as `split_unit` writes them) are not sent out: the detector's labels count there.
+    """
+    records = pairs_of_runs(workspace, runs, measure.k)
+    askable = {key for key, one in records.items() if split_unit(one.question, one.perspective) not in without}
+    state = deciding(
+        workspace,
+        judgments,
+        runs,
+        measure,
+        detector,
+        askable=askable if without else None,
+        seed=seed,
+        progress=progress,
+    )
     now = state.standing()
     values = state.values()
-    records = pairs_of_runs(workspace, runs, measure.k)
     if not values:
         raise BadInputError("There is no pair left to judge for this decision.", hint=str(now))
     ordered = sorted(values, key=lambda key: -values[key])

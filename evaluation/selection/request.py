@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, Order, Task, create_batch
+from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, Order, Task, batch_questions, create_batch
 from berdseye.annotation.guidelines.versions import keep
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.errors import BadInputError
@@ -31,6 +31,7 @@ from berdseye.evaluation.selection.batches import (
     random_questions,
     stratified,
     with_labels,
+    without_questions,
 )
 from berdseye.evaluation.selection.decision import decision_items
 
@@ -44,10 +45,10 @@ Counting = Callable[[str], AbstractContextManager[Progress]]
 class BatchRequest:
     """What a batch is to hold and how it is judged.
 
-    The pairs come from one of `runs` (their top `k`), `file`, `answers` and `decide` (two runs, compared by `measure`). `strata`
-    divide a `sample`; `shown` puts the detector's label before people, `experiment` does so for that share of pairs and people.
-    `detector` names the label source of probabilities, by default the adopted detector. `guidelines` is a text of the
-    batch's own.
+    The pairs come from one of `runs` (their top `k`), `file`, `answers` and `decide` (two runs, compared by `measure`), and are
+    not of questions of the batches `without`. `strata` divide a `sample`; `shown` puts the detector's label before people,
+    `experiment` does so for that share of pairs and people. `detector` names the label source of probabilities, by default the
+    adopted detector. `guidelines` is a text of the batch's own.
     """
 
     name: str
@@ -61,6 +62,7 @@ class BatchRequest:
     questions: int = 10
     sample: int | None = None
     strata: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     task: Task = "judge"
     per_pair: int = 1
     people: tuple[str, ...] = ()
@@ -145,7 +147,9 @@ def create_requested_batch(
     """
     task, order, strata = request.resolved_task, request.resolved_order, request.resolved_strata
     if request.preset == "random-questions":
-        check_random_questions(order=order, calibration=request.calibration, sample=request.sample)
+        check_random_questions(
+            order=order, calibration=request.calibration, sample=request.sample, without=request.without
+        )
     items, recipe = _chosen(workspace, judgments, request, counting)
     threshold = 0.5
     if request.needs_labels or (request.detector and task != "prefer"):
@@ -157,6 +161,8 @@ def create_requested_batch(
     if request.sample is not None:
         items = stratified(items, request.sample, strata, request.seed)
         recipe |= {"sample": request.sample, "by": strata}
+    if request.without:
+        recipe |= {"without": sorted(set(request.without))}
     if request.preset:
         recipe |= {"preset": request.preset}
         if request.preset in QUESTION_PRESETS:
@@ -185,6 +191,7 @@ def _chosen(
     workspace: Workspace, judgments: Judgments, request: BatchRequest, counting: Counting
 ) -> tuple[Sequence[Item], dict[str, Any]]:
     """The pairs, and what the recipe of the batch says of their choice."""
+    without = batch_questions(judgments, request.without)
     if request.decide is not None:
         detector = _detector(workspace, request)
         with counting(f"labels by {detector.name}") as progress:
@@ -195,20 +202,23 @@ def _chosen(
                 parse_measure(request.measure),
                 detector,
                 seed=request.seed,
+                without=without,
                 progress=progress,
             )
     if request.file is not None:
-        return of_file(request.file), {"file": request.file.name}
+        return without_questions(of_file(request.file), without), {"file": request.file.name}
     if request.answers is not None:
-        return of_answers(request.answers, request.seed), {"file": request.answers.name}
+        return without_questions(of_answers(request.answers, request.seed), without), {"file": request.answers.name}
     recipe: Mapping[str, Any] = {"runs": sorted(request.runs), "k": request.k}
     if request.preset == "random-questions":
         items, draw = random_questions(workspace, request.runs, request.seed, questions=request.questions, k=request.k)
         return items, {**recipe, **draw}
     if request.preset == "berds":
-        items = berds_test_set(workspace, request.runs, request.seed, questions=request.questions, k=request.k)
+        items = berds_test_set(
+            workspace, request.runs, request.seed, questions=request.questions, k=request.k, without=without
+        )
         return items, dict(recipe)
-    return of_runs(workspace, request.runs, request.k), dict(recipe)
+    return without_questions(of_runs(workspace, request.runs, request.k), without), dict(recipe)
 
 
 def _detector(workspace: Workspace, request: BatchRequest) -> Detector:

@@ -6,18 +6,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berdseye.annotation.batches.stored import Item
-from berdseye.annotation.judgments.log import PairRecord
-from berdseye.data.corpora import add_corpus, open_corpus
-from berdseye.data.datasets.stored import save_dataset
-from berdseye.data.errors import BadInputError
-from berdseye.data.records import Perspective, Question
-from berdseye.data.runs.stored import save_run
+from berdseye.annotation.batches.stored import BatchPlan, Item, batch_questions, create_batch, load_batch
+from berdseye.annotation.judgments.log import Judgments, PairRecord
+from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.selection.batches import (
     STRATA,
@@ -32,6 +27,8 @@ from berdseye.evaluation.selection.batches import (
     stratified,
     without_near_duplicates,
 )
+from berdseye.evaluation.selection.request import BatchRequest, create_requested_batch
+from tests.evaluation.selection.two_retriever_runs import RUNS
 
 
 def item(number: int, probability: float | None = None, *, dataset: str = "made", passage: str = "") -> Item:
@@ -74,44 +71,6 @@ def test_passages_that_nearly_repeat_an_earlier_one_of_the_question_are_left_out
     assert without_near_duplicates(items) == [items[0], items[2], items[3]]
 
 
-@pytest.fixture
-def two_retrievers(tmp_path: Path) -> Workspace:
-    """Two data sets of four questions with two perspectives and one with three; two runs of three passages each."""
-    workspace = Workspace.create(tmp_path / "workspace")
-    source = tmp_path / "passages.jsonl"
-    chance = Random(0)
-    texts = [" ".join(chance.choice("abcdefghijklmnopqrstuvwxyz") * 3 for _ in range(40)) for _ in range(11)]
-    texts.append(f"{texts[0]} end")
-    source.write_text("".join(f"{json.dumps({'text': t})}\n" for t in texts), encoding="utf-8")
-    manifest = add_corpus(workspace, "web", source)
-    known = {p.text: p.id for batch in open_corpus(workspace, "web").batches() for p in batch}
-    ids = [known[t] for t in texts]
-    for dataset in ("one", "two"):
-        questions = [
-            Question(
-                f"q{n}", dataset, f"Question {n}?", tuple(Perspective(f"{dataset} {n} {v}.") for v in range(2 + n // 4))
-            )
-            for n in range(5)
-        ]
-        save_dataset(workspace, dataset, questions)
-        for pipeline, rows in (("bm25", [ids[0:3]] * 5), ("dense", [[ids[11], ids[1], ids[5]]] * 5)):
-            save_run(
-                workspace,
-                dataset=dataset,
-                corpus="web",
-                corpus_hash=manifest.hash,
-                pipeline=pipeline,
-                question_ids=[q.id for q in questions],
-                ids=np.array(rows),
-                scores=np.ones((5, 3), np.float32),
-                milliseconds_per_question=1.0,
-            )
-    return workspace
-
-
-RUNS = [f"{dataset}--web--{pipeline}" for dataset in ("one", "two") for pipeline in ("bm25", "dense")]
-
-
 def test_the_recipe_of_berds(two_retrievers: Workspace) -> None:
     items = berds_test_set(two_retrievers, RUNS, seed=3, questions=2, k=3)
     assert items == berds_test_set(two_retrievers, RUNS[::-1], seed=3, questions=2, k=3)
@@ -135,6 +94,42 @@ def test_what_the_recipe_cannot_do_is_reported(
         berds_test_set(two_retrievers, runs, questions=questions)
 
 
+def test_batches_share_no_question_with_those_that_are_left_out(two_retrievers: Workspace, tmp_path: Path) -> None:
+    """Both data sets have questions of the same texts; case and spacing make no difference."""
+    judgments = Judgments.open(two_retrievers.judgments_url)
+    first = berds_test_set(two_retrievers, RUNS, questions=1, k=3)
+    create_batch(judgments, BatchPlan("test"), first)
+    taken = {item.record.question for item in first}
+    assert batch_questions(judgments, ["test"]) == {text.casefold() for text in taken}
+    rows = [*(f"P {n}.,V.,question  {n}?" for n in range(5)), "P.,V.,", 'P.,"Question 1?",']
+    (tmp_path / "pairs.csv").write_text("\n".join(["passage,perspective,question", *rows]), encoding="utf-8")
+    answers = [{"question": f"Question {n}?", "first": "A", "second": "B"} for n in range(5)]
+    (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, answers)), encoding="utf-8")
+    requests: dict[str, dict[str, Any]] = {
+        "run": {"runs": tuple(RUNS), "k": 3},
+        "preset": {"runs": tuple(RUNS), "k": 3, "preset": "berds", "questions": 1, "sample": 4},
+        "file": {"file": tmp_path / "pairs.csv"},
+        "answers": {"answers": tmp_path / "answers.jsonl", "task": "prefer"},
+        "decide": {"decide": (RUNS[0], RUNS[1]), "measure": "Precision@3", "detector": "embedded"},
+    }
+    for name, given_options in requests.items():
+        request = BatchRequest(name, without=("test",), **given_options)
+        batch, n = create_requested_batch(two_retrievers, judgments, request, made_by="Ana")
+        assert batch.recipe["without"] == ["test"]
+        assert n > 0
+        found = batch_questions(judgments, [name])
+        assert found, name
+        assert not found & batch_questions(judgments, ["test"]), name
+    assert len(batch_questions(judgments, ["run"])) == 5 - len(taken)
+    assert load_batch(judgments, "preset").recipe["sample"] == 4
+    with pytest.raises(UnknownNameError, match="Did you mean test"):
+        create_requested_batch(
+            two_retrievers, judgments, BatchRequest("more", runs=tuple(RUNS), without=("tests",)), made_by="Ana"
+        )
+    with pytest.raises(BadInputError, match="outside of the named batches"):
+        berds_test_set(two_retrievers, RUNS, questions=4, without=batch_questions(judgments, ["test"]))
+
+
 def test_questions_are_drawn_at_random_and_go_out_whole(two_retrievers: Workspace) -> None:
     items, draw = random_questions(two_retrievers, RUNS, 3, questions=2, k=2)
     assert (items, draw) == random_questions(two_retrievers, RUNS[::-1], 3, questions=2, k=2)
@@ -155,7 +150,12 @@ def test_questions_are_drawn_at_random_and_go_out_whole(two_retrievers: Workspac
 
 @pytest.mark.parametrize(
     ("given", "said"),
-    [({"order": "uncertainty"}, "--order"), ({"calibration": 2}, "--calibration"), ({"sample": 5}, "--sample")],
+    [
+        ({"order": "uncertainty"}, "--order"),
+        ({"calibration": 2}, "--calibration"),
+        ({"sample": 5}, "--sample"),
+        ({"without": ("test",)}, "--without-batch"),
+    ],
 )
 def test_options_that_would_break_the_draw_are_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(BadInputError, match=f"Omit {said}"):
