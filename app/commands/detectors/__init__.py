@@ -1,4 +1,4 @@
-"""`berdseye detector`: list, measure, tune, train, adapt and adopt detectors."""
+"""`berdseye detector`: list, measure, tune, teach, train, adapt and adopt detectors."""
 
 import typer
 
@@ -7,8 +7,8 @@ detector = typer.Typer(no_args_is_help=True, help="List, measure, tune, train an
 
 def register(cli: typer.Typer) -> None:
     """Add the commands."""
-    from berdseye.app.commands.detectors import adapting, measuring, training, transferring
+    from berdseye.app.commands.detectors import adapting, measuring, teaching, training, transferring, tuning
 
-    for command in (training, adapting, measuring, transferring):
+    for command in (training, tuning, adapting, teaching, measuring, transferring):
         command.register(detector)
     cli.add_typer(detector, name="detector")

@@ -157,6 +157,6 @@ def test_throughput_prints_what_it_took() -> None:
 
 def test_each_command_explains_itself() -> None:
 
-    for name in ("score", "tune", "table", "contrast", "throughput"):
+    for name in ("score", "tune", "teach", "table", "contrast", "throughput"):
         said = CliRunner().invoke(cli, ["detector", name, "--help"]).output
         assert f"berdseye detector {name}" in said

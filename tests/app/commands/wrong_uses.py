@@ -19,7 +19,7 @@ NUMBERS = ("-1", "0", HUGE, "nan", "inf", "-inf", "many", "")
 _NAMES = (
     "batch", "corpus", "dataset", "detector", "first", "labels", "measure", "measures", "names", "pipeline", "run", "second",
     "second_labels", "wanted", "version", "strategy", "encoder", "base", "teacher", "set_", "rule", "unsure", "leaks", "adopt",
-    "kind", "search", "form", "ray", "chunker", "day",
+    "kind", "search", "form", "ray", "chunker", "day", "without_batch", "dev_batch",
 )  # fmt: skip
 _NEW_NAMES = (("judgments import", "dataset"), ("label-studio import", "dataset"))
 """Parameters that name something there is; and those of the same name that name something new."""
@@ -54,6 +54,7 @@ _GOOD_OF: dict[str, dict[str, str]] = {
     "detector learning-curve": {"file": "pairs.tsv"},
     "detector score": {"file": "pairs.tsv"},
     "detector table": {"files": "pairs.tsv"},
+    "detector teach": {"file": "taught.tsv", "run": RUN, "teacher": "embedded"},
     "judgments export": {"path": "new.csv"},
     "judgments import": {"path": "export.json"},
     "people link": {"name": "Noor"},
@@ -71,6 +72,7 @@ _GOOD_OF: dict[str, dict[str, str]] = {
 _BESIDE: dict[str, tuple[str, ...]] = {
     "answer": ("debate",),
     "batch create": ("--run", RUN),
+    "detector teach": ("--questions", "2"),
     "detector train": ("pairs.tsv",),
     "study dmerit": ("--dataset", "debate", "--corpus", "web"),
 }

@@ -1,0 +1,99 @@
+"""`berdseye detector tune`: choose a detector's threshold on labelled pairs, or move it to the base rate of a run."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from berdseye.app.access.acting import acting_name
+from berdseye.app.commands.console import counting, note, print_json
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
+from berdseye.data.given_options import not_with, only_with
+from berdseye.data.workspace import Workspace
+
+if TYPE_CHECKING:
+    from berdseye.detectors.protocol import Detector
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command."""
+    group.command()(tune)
+
+
+def tune(
+    file: Annotated[Path | None, typer.Argument(help="Labelled pairs, as for `detector score`.")] = None,
+    detector: Annotated[str | None, typer.Option(help="The detector. Default: the adopted one.")] = None,
+    at_base_rate: Annotated[bool, typer.Option(help="Weight the rows so that 16.8% of them are positive.")] = False,
+    run: Annotated[
+        str | None, typer.Option(help="Move the threshold to the base rate of this run's pairs, instead of a FILE.")
+    ] = None,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, help="With --run: the top k passages.")] = 5,
+    forget: Annotated[bool, typer.Option(help="Remove the tuned threshold; takes no FILE.")] = False,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Choose the threshold with the best F1 on labelled pairs, and use it from now on in this workspace.
+
+    From a file with a column split, only the rows of split dev are used, never those of split test. With --run, no labels are
+    needed: the share of supporting pairs in its top k is estimated from the probabilities, and from people's judgments of these
+    pairs if there are some (30 help), and the threshold moves with it.
+
+    Example: `berdseye detector tune judged.tsv --detector embedded --at-base-rate`
+    """
+    from dataclasses import asdict
+
+    from berdseye.data.errors import BadInputError
+    from berdseye.detectors.detector_registry import parse_detector
+    from berdseye.detectors.thresholds import forget_threshold, write_threshold
+    from berdseye.detectors.trained import adopted_detector
+    from berdseye.evaluation.detection.thresholds import choose_threshold
+
+    not_with("--forget", forget, "file", "at_base_rate", "run", "k")
+    not_with("--run", run is not None, "file", "at_base_rate", why="whose pairs have no labels")
+    only_with("--run", run is not None, "k")
+    ws = open_workspace(workspace)
+    chosen = parse_detector(detector or adopted_detector(ws), ws)
+    if forget:
+        had_threshold = forget_threshold(ws, chosen.name)
+        default = parse_detector(chosen.name, ws).threshold
+        if json:
+            print_json({"detector": chosen.name, "forgotten": bool(had_threshold), "value": default})
+        note(
+            f"{chosen.name} {'uses its default threshold' if had_threshold else 'has no tuned threshold and keeps'} {default:g}."
+        )
+        return
+    if run is not None:
+        _move_to_run(ws, chosen, run, k, json=json)
+        return
+    if file is None:
+        raise BadInputError("FILE is missing.", hint="Give a file of labelled pairs, --run, or --forget.")
+    with counting(chosen.name) as progress:
+        tuned = choose_threshold(chosen, file, at_base_rate=at_base_rate, made_by=acting_name(ws), progress=progress)
+    write_threshold(ws, tuned)
+    if json:
+        print_json(asdict(tuned))
+        return
+    print(f"{tuned.detector}\t{tuned.value:g}\t{tuned.source}")
+
+
+def _move_to_run(ws: Workspace, detector: "Detector", name: str, k: int, *, json: bool) -> None:
+    from dataclasses import asdict
+
+    from berdseye.annotation.judgments.log import Judgments
+    from berdseye.data.runs.stored import load_run
+    from berdseye.detectors.thresholds import write_threshold
+    from berdseye.evaluation.detection.thresholds import moved_to_run
+
+    judgments = Judgments.open(ws.judgments_url)
+    with counting(detector.name) as progress:
+        found = moved_to_run(ws, judgments, detector, load_run(ws, name), k, made_by=acting_name(ws), progress=progress)
+    write_threshold(ws, found.tuned)
+    if json:
+        print_json(asdict(found.tuned) | {"called_before": found.called_before, "called_after": found.called_after})
+        return
+    print(
+        f"{detector.name}: base rate {found.before:.1%} -> {found.tuned.base_rate:.1%} "
+        f"({found.tuned.n:,} pairs, {found.judged} judged)\n"
+        f"threshold {detector.threshold:.4f} -> {found.tuned.value:.4f}, "
+        f"called supporting {found.called_before:.1%} -> {found.called_after:.1%}"
+    )
