@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
+import pandas as pd
+
 from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.prompts import PromptTemplate
@@ -142,6 +144,22 @@ def write_passages(
     return WrittenPassages(
         [pair for one, text in texts.items() if one not in reasons for pair in _pairs(one, text)],
         [Rejected(one, texts[one], reason) for one, reason in reasons.items()],
+    )
+
+
+def written_table(pairs: Sequence[LabelledPair]) -> pd.DataFrame:
+    """Return the pairs as a table of labelled pairs, in the columns that `read_labelled_pairs` reads."""
+    return pd.DataFrame(
+        {
+            "document": p.pair.passage,
+            "perspective": p.pair.perspective,
+            "label": int(p.supports),
+            "question": p.question,
+            "id": p.id,
+            "split": p.split,
+            "dataset": p.dataset,
+        }
+        for p in pairs
     )
 
 

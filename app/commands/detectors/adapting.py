@@ -1,5 +1,6 @@
 """`berdseye detector adapt`: train on passages that a language model writes for one's own questions, and on judgments."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -35,6 +36,14 @@ def adapt(
         typer.Option("--training-set", help="An existing training set to use instead of the current judgments."),
     ] = None,
     demo: DemoOption = False,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            dir_okay=False,
+            writable=True,
+            help="Also write the pairs of the passages to a .tsv, .jsonl or .parquet file.",
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report the calls and their highest cost.")] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
@@ -51,11 +60,14 @@ def adapt(
     from berdseye.app.jobs.adapting import adapt as adapted
     from berdseye.app.jobs.adapting import to_write
     from berdseye.app.jobs.training_sets import one_of
+    from berdseye.data.datasets.labelled_pairs import labelled_pairs_writer
+    from berdseye.data.files.atomic import write_bytes
     from berdseye.data.language_models.model_registry import open_language_model
     from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan
-    from berdseye.detectors.training.written_passages import estimate
+    from berdseye.detectors.training.written_passages import estimate, written_table
     from berdseye.evaluation.detection.improvement import ADOPTS
 
+    writer_of_pairs = None if save is None else labelled_pairs_writer(save)
     ws = open_workspace(workspace)
     mode = one_of("rule for adopting", adopt, ADOPTS)
     chosen = one_of("kind of training", kind, tuple(k for k in DETECTOR_OF if k != "stacked"))
@@ -74,6 +86,9 @@ def adapt(
     plan = TrainingPlan(kind=chosen, name=name or f"{dataset}-adapted", bases=(base,) if base else ())
     with counting(f"{kind} '{plan.name}'") as progress:
         result = adapted(ws, writer, asked, version, plan, mode, made_by=acting_name(ws), progress=progress)
+    if save is not None and writer_of_pairs is not None:
+        write_bytes(save, writer_of_pairs(written_table(result.written.pairs)))
+        note(f"Written pairs: {save}")
     improved = result.improved
     if json:
         rejected = [{"id": r.asked.question.id, "kind": r.asked.kind, "reason": r.reason, "text": r.text}

@@ -1,9 +1,11 @@
 """Passages that a language model writes to train on: what is asked for, what is rejected, and what the labels are."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from berdseye.data.datasets.labelled_pairs import labelled_pairs_writer, read_labelled_pairs
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.records import Perspective, Question
 from berdseye.data.workspace import Workspace
@@ -13,6 +15,7 @@ from berdseye.detectors.training.written_passages import (
     estimate,
     passages_to_write,
     write_passages,
+    written_table,
 )
 from tests.data.language_models.scripted import ScriptedModel
 
@@ -54,6 +57,14 @@ def test_labels_follow_from_what_was_asked_for(workspace: Workspace) -> None:
         ("Zoos harm", False, "zoos-2-neutral-1", "train"),
     ]
     assert {p.question for p in found.pairs} == {ZOOS.text}
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".jsonl", ".parquet"])
+def test_saved_pairs_are_read_as_they_were_written(workspace: Workspace, tmp_path: Path, ending: str) -> None:
+    found = write_passages(numbered(), CompletionCache(workspace), passages_to_write([ZOOS], 1)).pairs
+    path = tmp_path / f"written{ending}"
+    path.write_bytes(labelled_pairs_writer(path)(written_table(found)))
+    assert [pair._replace(file="") for pair in read_labelled_pairs(path)] == found
 
 
 def test_the_perspective_is_fenced_and_absent_where_no_side_is_taken(workspace: Workspace) -> None:
