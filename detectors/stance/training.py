@@ -63,8 +63,8 @@ def train(
 ) -> tuple[StanceNetwork, int]:
     """Train a network in `folder`; return the moving average of its weights, and the number of steps taken.
 
-    An interrupted training resumes, or, with `as_it_is`, ends where its last checkpoint is. A resumed training draws other
-    batches than an uninterrupted one from there on, so that its weights differ slightly.
+    An interrupted training resumes, or, with `as_it_is`, ends where its last checkpoint is; with more steps, a finished one goes
+    on. A resumed training draws other batches than an uninterrupted one from there on, so that its weights differ slightly.
     """
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(settings.seed)
@@ -88,7 +88,7 @@ def train(
     parts: dict[str, Any] = {"network": network, "averaged": averaged, "optimizer": optimizer, "schedule": schedule}
     first = _resume(folder / CHECKPOINT, parts, settings)
     batches = mixed_batches(examples, tokenizer, Random(settings.seed * 1_000_003 + first))
-    last = first if as_it_is else settings.steps
+    last = first if as_it_is else max(first, settings.steps)
     for step in range(first + 1, last + 1):
         batch, allowed, owners = next(batches)
         logits = network(batch)
@@ -197,11 +197,14 @@ def _keep(path: Path, parts: Mapping[str, Any], settings: StanceSettings, step: 
 
 
 def _resume(path: Path, parts: Mapping[str, Any], settings: StanceSettings) -> int:
-    """Load a checkpoint of the same settings; returns its step, or 0 if there is none."""
+    """Load a checkpoint of the same learning rate and seed; returns its step, or 0 if there is none.
+
+    Another number of steps continues it: the learning rate follows the new schedule from there on.
+    """
     if not path.is_file():
         return 0
     state = torch.load(path, weights_only=True)
-    if state["settings"] != json.dumps(settings):
+    if StanceSettings(*json.loads(state["settings"]))._replace(steps=settings.steps) != settings:
         return 0
     for name, part in parts.items():
         part.load_state_dict(state[name])

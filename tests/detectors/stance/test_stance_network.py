@@ -14,6 +14,7 @@ from tokenizers.pre_tokenizers import Whitespace
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from berdseye.data.records import Pair
+from berdseye.detectors.stance import training
 from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.stance.examples import (
     CONTRADICTED,
@@ -169,7 +170,11 @@ def test_a_batch_holds_every_label_of_its_passages(base: Path) -> None:
     assert owners.tolist() == [number for number, count in enumerate(statements) for _ in range(count)]
 
 
-def test_training_learns_and_resumes_from_its_checkpoint(base: Path, tmp_path: Path) -> None:
+def test_training_learns_and_resumes_from_its_checkpoint(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "_POOL", 32)
+    monkeypatch.setattr(training, "_BATCH_TOKENS", 192)
     sides = [
         ("zoos are cruel", "zoos are good", "zoos should be banned"),
         ("trams are clean", "trams are bad", "trams are good"),
@@ -187,3 +192,9 @@ def test_training_learns_and_resumes_from_its_checkpoint(base: Path, tmp_path: P
     assert (tmp_path / CHECKPOINT).stat().st_mtime_ns == made
     assert np.allclose(stance_probabilities(again, PairTokenizer(base), texts),
                        stance_probabilities(network, PairTokenizer(base), texts))  # fmt: skip
+    more, steps = train(base, examples, settings._replace(steps=203), tmp_path)  # a finished training goes on
+    assert steps == 203
+    assert not np.allclose(stance_probabilities(more, PairTokenizer(base), texts),
+                           stance_probabilities(network, PairTokenizer(base), texts), atol=1e-7)  # fmt: skip
+    _, steps = train(base, examples, settings._replace(steps=2, seed=1), tmp_path)
+    assert steps == 2
