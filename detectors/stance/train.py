@@ -46,10 +46,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=OUT, help="Folder to write (default: the shipped weights).")
     parser.add_argument("--steps", type=int, default=12_000, help="Number of batches.")
     parser.add_argument("--now", action="store_true", help="Use the last checkpoint as it is.")
+    parser.add_argument(
+        "--average-with",
+        type=Path,
+        metavar="CHECKPOINT",
+        help="Average the weights with those of an earlier checkpoint.",
+    )
     options = parser.parse_args(arguments)
     from berdseye.detectors.stance.export import export
     from berdseye.detectors.stance.network import PairTokenizer
-    from berdseye.detectors.stance.training import StanceSettings, train
+    from berdseye.detectors.stance.training import StanceSettings, average_with, train
 
     settings = StanceSettings(steps=options.steps)
     try:
@@ -57,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         network, steps = train(
             options.base, examples, settings, options.work, as_it_is=options.now, progress=_print_progress
         )
+        earlier = None if options.average_with is None else average_with(network, options.average_with)
     except BerdseyeError as error:
         print(error, file=sys.stderr)
         return 2
@@ -66,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "data": {str(path): hashlib.sha256((options.folder / path).read_bytes()).hexdigest() for path in files},
         "settings": settings._asdict(),
         "steps_taken": steps,
+        "averaged_with_step": earlier,
         "examples": {name: len(rows) for name, rows in examples.items()},
     }
     unmeasured = {"threshold": 0.5, "threshold_source": "", "measured": "", "calibration": (1.0, 0.0)}

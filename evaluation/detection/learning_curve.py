@@ -97,7 +97,7 @@ def learning_curve(
 
     Corrections are chosen by uncertainty (probability closest to the threshold) and at random; each seed uses a different two
     thirds of the train questions. With `held_out="passages"`, dev and test are other passages, a tenth each, of the same
-    questions, and seeds differ in passages: the case of a person who goes on with the questions at hand. The pairs of the file
+    questions, and seeds differ in passages: the case of a person who goes on judging the same questions. The pairs of the file
     `written`, such as `detector adapt` writes, are trained on in every round. The strategy `all` uses every train pair, the
     upper limit for this file. Columns: corrections, strategy, and auroc and f1, shares from 0 to 1, as means over seeds with
     `_low` and `_high`, 95% intervals over seeds only. F1 is for 16.8% positive pairs; its threshold is chosen on the dev split

@@ -3,7 +3,6 @@
 A result is complete or an error: nothing is returned before every shard has answered.
 """
 
-import pickle
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -94,7 +93,7 @@ class Servers:
 
     def _shared(self, argument: Any) -> Any:
         """A large argument as one object for all servers; a small one as it is, which travels within the call."""
-        return self._ray.put(argument) if len(pickle.dumps(argument)) > _MOST_INLINE else argument
+        return self._ray.put(argument) if len(self._ray.cloudpickle.dumps(argument)) > _MOST_INLINE else argument
 
     def close(self) -> None:
         """Stop all servers."""

@@ -13,6 +13,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
+from berdseye.data.errors import BadInputError
 from berdseye.data.records import Pair
 from berdseye.detectors.stance import training
 from berdseye.detectors.stance.detector import StanceDetector
@@ -31,6 +32,7 @@ from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork, pack
 from berdseye.detectors.stance.training import (
     CHECKPOINT,
     StanceSettings,
+    average_with,
     margin_loss,
     mixed_batches,
     partial_loss,
@@ -198,3 +200,18 @@ def test_training_learns_and_resumes_from_its_checkpoint(
                            stance_probabilities(network, PairTokenizer(base), texts), atol=1e-7)  # fmt: skip
     _, steps = train(base, examples, settings._replace(steps=2, seed=1), tmp_path)
     assert steps == 2
+
+
+def test_weights_are_averaged_with_those_of_a_checkpoint(base: Path, tmp_path: Path) -> None:
+    examples = {"claims": [Example("zoos are cruel", (Statement("zoos are good", CONTRADICTED),))]}
+    first, _ = train(base, examples, StanceSettings(steps=2, learning_rate=2e-3), tmp_path)
+    earlier = {name: value.clone() for name, value in first.state_dict().items()}
+    network, _ = train(base, examples, StanceSettings(steps=6, learning_rate=2e-3), tmp_path / "more")
+    later = {name: value.clone() for name, value in network.state_dict().items()}
+    assert average_with(network, tmp_path / CHECKPOINT) == 2
+    found = network.state_dict()
+    assert all(torch.allclose(found[name], (earlier[name] + later[name]) / 2, atol=1e-6) for name in found)
+    assert any(not torch.allclose(earlier[name], later[name]) for name in found)
+    (tmp_path / "broken.pt").write_bytes(b"no checkpoint")
+    with pytest.raises(BadInputError, match="cannot be read"):
+        average_with(network, tmp_path / "broken.pt")
