@@ -24,9 +24,9 @@ class _Past(NamedTuple):
 def shared_logits(
     model: Any, pairs: Sequence[tuple[Ids, Ids]], most: int, most_tokens: int
 ) -> Iterator[tuple[list[int], Any]] | None:
-    """Return the logits for the tokens of each second text after the first, in batches of their positions.
+    """Return the logits for the tokens of each second text after the first, in batches, each with the pairs' positions.
 
-    They are float[n, longest, n_vocabulary], or float[n, 1, n_vocabulary] for the next token if all second texts are empty, and
+    Logits are float[n, longest, n_vocabulary], or float[n, 1, n_vocabulary] for the next token if all second texts are empty, and
     the rows end with the last token of the second text. A batch has at most `most` beginnings and, if it has several,
     `most_tokens` tokens. Returns None if no two prompts share a beginning, or the model cannot reuse one.
     """

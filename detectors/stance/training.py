@@ -160,7 +160,7 @@ def mixed_batches(
                 waiting[name] = chance.sample(range(len(examples[name])), len(examples[name]))
             sources.append(name)
             chosen.append(drawn(examples[name][waiting[name].pop()], _DENIED, chance))
-        chosen = [_mixed(example, name, sources, chosen, chance) for name, example in zip(sources, chosen, strict=True)]
+        chosen = list(_mixed(sources, chosen, chance))
         rows = [tokenizer.row(example.passage, [s.text for s in example.statements]) for example in chosen]
         batches: list[list[int]] = [[]]
         for place in sorted(range(len(rows)), key=lambda place: len(rows[place][0])):
@@ -174,15 +174,18 @@ def mixed_batches(
             yield packed([rows[p] for p in batch]), torch.tensor(allowed), torch.tensor([n for n, _ in statements])
 
 
-def _mixed(example: Example, source: str, sources: Sequence[str], chosen: Sequence[Example], chance: Random) -> Example:
-    """Mix an example with others of the same draw, of another source."""
-    long = [other for name, other in zip(sources, chosen, strict=True) if name in _LONG]
-    if source in _SHORT and long and chance.random() < _IN_CONTEXT:
-        example = in_context(example, long, chance)
-    foreign = [other for name, other in zip(sources, chosen, strict=True) if name != source]
-    if foreign and chance.random() < _OFF_TOPIC:
-        example = off_topic(example, foreign, chance)
-    return example
+def _mixed(sources: Sequence[str], chosen: Sequence[Example], chance: Random) -> Iterator[Example]:
+    """Yield the examples of a draw, some of them mixed with others of the same draw and another source."""
+    long = [example for source, example in zip(sources, chosen, strict=True) if source in _LONG]
+    foreign = {
+        name: [other for source, other in zip(sources, chosen, strict=True) if source != name] for name in set(sources)
+    }
+    for source, example in zip(sources, chosen, strict=True):
+        if source in _SHORT and long and chance.random() < _IN_CONTEXT:
+            example = in_context(example, long, chance)
+        if foreign[source] and chance.random() < _OFF_TOPIC:
+            example = off_topic(example, foreign[source], chance)
+        yield example
 
 
 def stance_probabilities(

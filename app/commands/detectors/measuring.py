@@ -6,7 +6,7 @@ Figures on labelled pairs, tables in the layout of BERDS, hard cases, speed and 
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -256,13 +256,6 @@ def throughput(
     print(readable(pd.DataFrame(rows)).to_string(index=False))
 
 
-class HeldOutBy(StrEnum):
-    """What a learning curve holds out."""
-
-    QUESTIONS = "questions"
-    PASSAGES = "passages"
-
-
 def register_learning_curve(group: typer.Typer) -> None:
     """Add the command."""
     group.command("learning-curve")(learning_curve)
@@ -274,8 +267,9 @@ def learning_curve(
     ],
     detector: Annotated[str, typer.Option(help="stance, embedded, or embedded(NAME) from the workspace.")] = "stance",
     held_out: Annotated[
-        HeldOutBy, typer.Option(help="What dev and test do not share with training: questions, or only passages.")
-    ] = HeldOutBy.QUESTIONS,
+        Literal["questions", "passages"],
+        typer.Option(help="What dev and test do not share with training: questions, or only passages."),
+    ] = "questions",
     written: Annotated[
         Path | None, typer.Option(help="Labelled pairs that every training also reads; see `detector adapt --save`.")
     ] = None,
@@ -313,7 +307,7 @@ def learning_curve(
             batch=batch,
             rounds=rounds,
             seeds=seeds,
-            held_out=held_out.value,
+            held_out=held_out,
             written=written,
             progress=progress,
         )
