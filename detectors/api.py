@@ -7,7 +7,8 @@ import numpy as np
 
 from berdseye.data.grammar import Call
 from berdseye.data.language_models.cache import CompletionCache
-from berdseye.data.language_models.choosing import choose
+from berdseye.data.language_models.choosing import MAX_TOKENS, choose
+from berdseye.data.language_models.cost import HighestCost, highest_cost
 from berdseye.data.language_models.model_registry import open_language_model
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
@@ -65,6 +66,12 @@ class ApiDetector:
         shown = [self._shown(pairs[at]) for at in places]
         out[places] = [max(len(pair.passage), len(pair.perspective)) > MOST_CHARACTERS for pair in shown]
         return out
+
+    def highest_cost(self, pairs: Sequence[Pair]) -> HighestCost:
+        """Return what one answer for each pair costs at most. A pair whose answer is unclear is asked a second time, at a cost
+        that is not included."""
+        prompts = [self.prompt.fill(detection_slots(self._shown(pairs[at]))) for at in readable(pairs)]
+        return highest_cost(self.model, prompts, MAX_TOKENS)
 
     def _shown(self, pair: Pair) -> Pair:
         """Return the pair with the title inside the passage, or without it."""

@@ -1,5 +1,6 @@
 """Labels of pairs through the label cache: cached labels are read, all others are predicted and stored."""
 
+import logging
 from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import NamedTuple
@@ -12,9 +13,10 @@ from berdseye.data.records import Label, Pair
 from berdseye.data.workspace import DEFAULTS, Workspace
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.opinions import Opinion, grade_of, opinions
-from berdseye.detectors.protocol import Detector, Floats, stances_function
+from berdseye.detectors.protocol import Detector, Floats, count_truncated, stances_function
 from berdseye.detectors.trained import adopted_detector
 
+_log = logging.getLogger(__name__)
 _SECONDS = 20.0
 
 
@@ -107,7 +109,8 @@ def label_keys(
     """Return P(supports) of pairs given by their keys, float32[n_keys], through the label cache.
 
     `texts` returns the pairs at some places of `keys`; it is called only for pairs without a cached label. Predictions are
-    stored every 20 seconds and on an interruption, so that another call resumes the work.
+    stored every 20 seconds and on an interruption, so that another call resumes the work. The log has a warning if the detector
+    read only a part of some texts.
     """
     version = detector.version
     probabilities_by_place = store.get(detector.name, keys, version)
@@ -119,6 +122,7 @@ def label_keys(
     predicted: dict[str, float] = {}
     waiting: dict[str, Sequence[float]] = {}
     tell = stances_function(detector)
+    truncated = 0
     last_stored = monotonic()
     try:
         for start in range(0, len(missing), detector.pairs_at_once):
@@ -126,12 +130,15 @@ def label_keys(
             pairs = texts([first[key] for key in batch])
             rows = detector.predict(pairs)[:, None] if tell is None else tell(pairs)
             waiting.update(zip(batch, rows.tolist(), strict=True))
+            truncated += count_truncated(detector, pairs) or 0
             progress(start + len(batch), "pairs", len(missing))
             if monotonic() - last_stored > _SECONDS:
                 _store(store, detector.name, version, waiting, predicted)
                 last_stored = monotonic()
     finally:
         _store(store, detector.name, version, waiting, predicted)
+    if truncated:
+        _log.warning("%s read only a part of %s of %s pairs.", detector.name, f"{truncated:,}", f"{len(missing):,}")
     probabilities_by_place[unknown] = [predicted[keys[place]] for place in unknown]
     return probabilities_by_place
 

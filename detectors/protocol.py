@@ -6,6 +6,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from berdseye.data.language_models.cost import HighestCost
 from berdseye.data.records import Pair
 
 Floats = npt.NDArray[np.float32]
@@ -65,6 +66,12 @@ def cut_function(detector: Detector) -> Callable[[Sequence[Pair]], Bools] | None
     """
     found: Callable[[Sequence[Pair]], Bools] | None = getattr(detector, "cut", None)
     return found
+
+
+def highest_cost_of(detector: Detector, pairs: Sequence[Pair]) -> HighestCost | None:
+    """Return what the labels of pairs cost at most; None if the detector runs on this machine, which costs nothing."""
+    estimate: Callable[[Sequence[Pair]], HighestCost] | None = getattr(detector, "highest_cost", None)
+    return None if estimate is None else estimate(pairs)
 
 
 def count_truncated(detector: Detector, pairs: Sequence[Pair]) -> int | None:

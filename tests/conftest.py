@@ -1,11 +1,14 @@
 """What every test may ask for (an empty workspace, the demo, the published data), and which tests run when and where."""
 
+import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
+from filelock import FileLock
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -35,8 +38,14 @@ def workspace(tmp_path: Path) -> Workspace:
 
 @pytest.fixture(scope="session")
 def demo_workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    """The demo, built once; for reading only."""
-    return build_demo(tmp_path_factory.mktemp("demo") / "workspace", lambda *_: None)
+    """The demo, for reading only; built by the first of the processes that share the tests, and copied by the others."""
+    folder, built = tmp_path_factory.mktemp("demo") / "workspace", tmp_path_factory.getbasetemp().parent / "demo"
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return build_demo(folder, lambda *_: None)
+    with FileLock(built.with_suffix(".lock")):
+        build_demo(built, lambda *_: None)
+        shutil.copytree(built, folder)
+    return Workspace.open(folder)
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import math
 import re
 import sys
@@ -36,6 +37,22 @@ def escaped_for_terminal(text: str) -> str:
 def note(text: str) -> None:
     """Print a line for the person on standard error, apart from the results that scripts read."""
     notes.print(escaped_for_terminal(text), markup=False)
+
+
+class _Notes(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        note(record.getMessage())
+
+
+@contextmanager
+def noted_warnings(logger: str) -> Iterator[None]:
+    """Print what is logged below `logger` as a warning or an error as notes, too."""
+    handler = _Notes(logging.WARNING)
+    logging.getLogger(logger).addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger(logger).removeHandler(handler)
 
 
 class _Visible(io.TextIOWrapper):

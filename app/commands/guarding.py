@@ -10,7 +10,7 @@ import typer
 
 from berdseye.app.access.acting import acting
 from berdseye.app.access.roles import check, right_of_command
-from berdseye.app.commands.console import escaped_output
+from berdseye.app.commands.console import escaped_output, noted_warnings
 from berdseye.data.errors import UnavailableError
 from berdseye.data.logs import log_to, logged, name_person
 from berdseye.data.workspace import Workspace
@@ -45,7 +45,8 @@ def _checked(words: tuple[str, ...], callback: Callable[..., Any]) -> Callable[.
                 name_person(person)
                 if right is not None and workspace.people.team:
                     check(workspace.people.role_of(person), right, person)
-            with escaped_output():  # only the command's output; coloured help is printed elsewhere
+            # only the command's output; coloured help is printed elsewhere
+            with escaped_output(), noted_warnings("berdseye.detectors"):
                 return callback(*args, **kwargs)
 
     return asking

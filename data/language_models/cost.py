@@ -3,18 +3,19 @@
 The cap is checked before a request is sent.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Condition, Event
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from berdseye.data.errors import UnavailableError
-from berdseye.data.language_models.protocol import Completion
+from berdseye.data.language_models.protocol import Completion, LanguageModel, Message
 
 _LOOK_EVERY = 0.05
+_TOKENS_PER_WORD = 1.3
 
 
 @dataclass
@@ -54,6 +55,30 @@ def count(completions: Iterable[Completion]) -> None:
     used = list(completions)
     for usage in _COUNTED.get():
         usage.add(used)
+
+
+class HighestCost(NamedTuple):
+    """What prompts cost at most: calls, words read (about 1.3 tokens each), tokens written, and dollars (None: unknown)."""
+
+    calls: int
+    words: int
+    tokens: int
+    dollars: float | None
+
+    def described(self, model: str) -> str:
+        """Return a line for a person."""
+        cost = "of unknown price" if self.dollars is None else f"at most ${self.dollars:.2f}"
+        return (
+            f"{self.calls:,} calls of {model}: {self.words:,} words read, up to {self.tokens:,} tokens written, {cost}"
+        )
+
+
+def highest_cost(model: LanguageModel, prompts: Iterable[Sequence[Message]], max_tokens: int) -> HighestCost:
+    """Return what asking a model once with each prompt costs at most, without asking it; stored completions cost nothing."""
+    lengths = [sum(len(message.content.split()) for message in prompt) for prompt in prompts]
+    price, words, tokens = getattr(model, "price", None), sum(lengths), max_tokens * len(lengths)
+    dollars = None if price is None else (_TOKENS_PER_WORD * words * price.prompt + tokens * price.completion) / 1e6
+    return HighestCost(len(lengths), words, tokens, dollars)
 
 
 class Ledger(Protocol):

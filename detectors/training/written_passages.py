@@ -14,6 +14,7 @@ import pandas as pd
 
 from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.cost import HighestCost, highest_cost
 from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import LanguageModel, Message
 from berdseye.data.progress import Progress, silent
@@ -81,16 +82,6 @@ class WrittenPassages(NamedTuple):
     rejected: list[Rejected]
 
 
-class Estimate(NamedTuple):
-    """What writing costs at most: calls, words read (about 1.3 tokens each), tokens written, and dollars (None: no known
-    price)."""
-
-    calls: int
-    words: int
-    tokens: int
-    dollars: float | None
-
-
 def passages_to_write(questions: Sequence[Question], of_each: int) -> list[Asked]:
     """Return the passages to ask for: `of_each` for and against every perspective, and as many neutral ones for each question."""
     asked = []
@@ -102,14 +93,9 @@ def passages_to_write(questions: Sequence[Question], of_each: int) -> list[Asked
     return asked
 
 
-def estimate(model: LanguageModel, asked: Sequence[Asked]) -> Estimate:
+def highest_writing_cost(model: LanguageModel, asked: Sequence[Asked]) -> HighestCost:
     """Return what writing the passages costs at most, without asking the model; completions that are stored cost nothing."""
-    words = sum(
-        len(message.content.split()) for one in asked for message in TEMPLATES[one.kind].fill(one.slots)
-    )  # fmt: skip
-    price, tokens = getattr(model, "price", None), MAX_TOKENS * len(asked)
-    dollars = None if price is None else (1.3 * words * price.prompt + tokens * price.completion) / 1e6
-    return Estimate(len(asked), words, tokens, dollars)
+    return highest_cost(model, (TEMPLATES[one.kind].fill(one.slots) for one in asked), MAX_TOKENS)
 
 
 def write_passages(

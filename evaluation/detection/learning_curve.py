@@ -23,7 +23,6 @@ from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.thresholds import Tuned
 from berdseye.detectors.training.head import PRIOR, fit_head, truth
 from berdseye.detectors.training.training_set import training_set
-from berdseye.evaluation.statistics.intervals import mean_with_interval
 
 UNCERTAIN, RANDOM, ALL = "uncertain", "random", "all"
 HeldOutBy = Literal["questions", "passages"]
@@ -100,7 +99,7 @@ def learning_curve(
     questions, and seeds differ in passages: the case of a person who goes on judging the same questions. The pairs of the file
     `written`, such as `detector adapt` writes, are trained on in every round. The strategy `all` uses every train pair, the
     upper limit for this file. Columns: corrections, strategy, and auroc and f1, shares from 0 to 1, as means over seeds with
-    `_low` and `_high`, 95% intervals over seeds only. F1 is for 16.8% positive pairs; its threshold is chosen on the dev split
+    `_low` and `_high`, the lowest and the highest seed. F1 is for 16.8% positive pairs; its threshold is chosen on the dev split
     before the first round and after each round. `prior` is that of `embedded`.
 
     Raises `BadInputError` for a detector other than `stance` and `embedded`, and for a file whose splits are unsuitable for
@@ -213,6 +212,10 @@ def _over_seeds(rows: pd.DataFrame) -> pd.DataFrame:
     for (strategy, corrections), part in rows.groupby(["strategy", "corrections"], sort=False):
         row: dict[str, object] = {"corrections": corrections, "strategy": strategy}
         for figure in FIGURES:
-            row[figure], row[f"{figure}_low"], row[f"{figure}_high"], _ = mean_with_interval(part[figure].to_numpy())
+            row |= {
+                figure: part[figure].mean(),
+                f"{figure}_low": part[figure].min(),
+                f"{figure}_high": part[figure].max(),
+            }
         means.append(row)
     return pd.DataFrame(means)

@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parents[2] / "berdseye"
 HOST = "127.0.0.1"
 _QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 NO_SECRETS: Mapping[str, str] = MappingProxyType({})
-_STARTS_WITHIN = 120.0
-_PATIENCE = 60_000
+_STARTS_WITHIN = 600.0
+_PATIENCE = 180_000
 CARDS = '[class*="st-key-card-"]'
 CURRENT = '[aria-current="true"]'
 FOCUSED = f"{CARDS}{CURRENT}"

@@ -1,5 +1,7 @@
 """What a pipeline asks of detectors."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,20 @@ def test_predictions_are_kept_and_not_asked_again(workspace: Workspace, monkeypa
     assert np.array_equal(label_function(workspace)("random", [PAIRS[1], PAIRS[0]]), first[[1, 0]])
     assert asked == [1]
     assert label_function(workspace)("random", []).shape == (0,)
+
+
+def test_texts_that_are_read_in_part_are_reported_when_they_are_labelled(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def cut(_: RandomDetector, pairs: Sequence[Pair]) -> object:
+        return np.array([len(pair.passage) > 20 for pair in pairs])
+
+    monkeypatch.setattr(RandomDetector, "cut", cut, raising=False)
+    label_function(workspace)("random", [PAIRS[0], PAIRS[1], PAIRS[0]])
+    assert [record.getMessage() for record in caplog.records] == ["random read only a part of 1 of 2 pairs."]
+    caplog.clear()
+    label_function(workspace)("random", PAIRS[:2])
+    assert caplog.records == [], "nothing was read"
 
 
 def test_a_detector_that_there_is_not(workspace: Workspace) -> None:

@@ -64,7 +64,7 @@ def adapt(
     from berdseye.data.files.atomic import write_bytes
     from berdseye.data.language_models.model_registry import open_language_model
     from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan
-    from berdseye.detectors.training.written_passages import estimate, written_table
+    from berdseye.detectors.training.written_passages import highest_writing_cost, written_table
     from berdseye.evaluation.detection.improvement import ADOPTS
 
     writer_of_pairs = None if save is None else labelled_pairs_writer(save)
@@ -73,14 +73,11 @@ def adapt(
     chosen = one_of("kind of training", kind, tuple(k for k in DETECTOR_OF if k != "stacked"))
     writer, asked = open_language_model(model, ws), to_write(ws, dataset, of_each)
     if dry_run:
-        most = estimate(writer, asked)
+        most = highest_writing_cost(writer, asked)
         if json:
             print_json({"model": writer.name, **most._asdict()})
             return
-        cost = "of unknown price" if most.dollars is None else f"at most ${most.dollars:.2f}"
-        print(
-            f"{most.calls:,} calls of {writer.name}: {most.words:,} words read, up to {most.tokens:,} tokens written, {cost}"
-        )
+        print(most.described(writer.name))
         return
     version = chosen_training_set(ws, set_, demo=demo)
     plan = TrainingPlan(kind=chosen, name=name or f"{dataset}-adapted", bases=(base,) if base else ())

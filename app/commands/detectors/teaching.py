@@ -2,7 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +10,10 @@ from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 from berdseye.data.given_options import not_with
+
+if TYPE_CHECKING:
+    from berdseye.detectors.protocol import Detector
+    from berdseye.evaluation.selection.teaching import TeachingPairs
 
 
 def register(group: typer.Typer) -> None:
@@ -50,7 +54,8 @@ def teach(
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of every random choice.")] = 0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing FILE.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only report how many pairs the teacher would label; write nothing.")
+        bool,
+        typer.Option("--dry-run", help="Only report the number of pairs and their highest cost; write nothing."),
     ] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
@@ -84,10 +89,7 @@ def teach(
     dev = None if dev_batch is None else labels_of_batch(judgments, dev_batch)
     selected = teaching_pairs(ws, run, questions=questions, k=k, of_each=pairs, seed=seed, without=without)
     if dry_run:
-        distinct = len({found.record.key for found in selected.pairs})
-        _print_counts(
-            distinct, selected.questions, selected.near_duplicates, 0 if dev is None else len(dev.table), json=json
-        )
+        _print_plan(parse_detector(teacher, ws), selected, 0 if dev is None else len(dev.table), json=json)
         return
     detector = parse_detector(teacher, ws)
     with counting(detector.name) as progress:
@@ -100,13 +102,22 @@ def teach(
     _print_report(row)
 
 
-def _print_counts(pairs: int, questions: int, near_duplicates: int, dev_pairs: int, *, json: bool) -> None:
+def _print_plan(teacher: "Detector", selected: "TeachingPairs", dev_pairs: int, *, json: bool) -> None:
+    from berdseye.data.records import Pair
+    from berdseye.detectors.protocol import highest_cost_of
+
+    records = {found.record.key: found.record for found in selected.pairs}
+    most = highest_cost_of(teacher, [Pair(r.passage, r.perspective, r.title) for r in records.values()])
     if json:
-        print_json({"pairs": pairs, "questions": questions, "near_duplicates": near_duplicates, "dev_pairs": dev_pairs})
+        counts = {"pairs": len(records), "questions": selected.questions, "near_duplicates": selected.near_duplicates}
+        print_json({**counts, "dev_pairs": dev_pairs, "cost": None if most is None else most._asdict()})
         return
     print(
-        f"{pairs:,} pairs of {questions:,} questions to label; {near_duplicates:,} pairs of near-duplicate passages dropped"
+        f"{len(records):,} pairs of {selected.questions:,} questions to label; {selected.near_duplicates:,} pairs of "
+        "near-duplicate passages dropped"
     )
+    if most is not None:
+        print(most.described(teacher.name))
     if dev_pairs:
         print(f"{dev_pairs:,} pairs with people's labels as split dev")
 

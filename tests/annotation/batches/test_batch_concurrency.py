@@ -68,7 +68,6 @@ def check(judgments: Judgments, told: list[Told], per_pair: int) -> None:
     assert {pair: judged for pair, judged in rows if judged} == counts
 
 
-@pytest.mark.timeout(200)
 def test_a_crowd_in_four_processes(database_url: str) -> None:
     told, over, looks = work(database_url, people=16, pairs=60, per_pair=3, seconds=60, think=0.01)
     assert over == 0
@@ -77,7 +76,6 @@ def test_a_crowd_in_four_processes(database_url: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_fifty_people_in_four_processes_for_five_minutes(database_url: str) -> None:
     began = time.monotonic()
     told, over, looks = work(database_url, people=50, pairs=12_000, per_pair=2, seconds=300, think=1.0)
@@ -95,7 +93,6 @@ def test_fifty_people_in_four_processes_for_five_minutes(database_url: str) -> N
 
 
 @pytest.mark.postgres
-@pytest.mark.timeout(200)
 def test_a_crowd_in_four_processes_on_postgresql(postgres_url: str) -> None:
     _, over, _ = work(postgres_url, people=16, pairs=60, per_pair=3, seconds=60, think=0.01)
     assert over == 0

@@ -147,7 +147,6 @@ def held_lapse(judgments: Judgments, later: BatchQueue) -> None:
         assert connection.execute(select(func.count()).select_from(reservations)).scalar_one() == 0
 
 
-@pytest.mark.timeout(60)
 def test_killed_servers_lose_no_word(database_url: str) -> None:
     counted = crash(database_url, servers=2, people=6, pairs=150, kills=8, lines=60, seed=0)
     assert counted["killed at work"] >= 8
@@ -155,7 +154,6 @@ def test_killed_servers_lose_no_word(database_url: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_servers_killed_two_hundred_times_lose_no_word(database_url: str, seed: int) -> None:
     counted = crash(database_url, servers=4, people=12, pairs=6000, kills=200, lines=200, seed=seed)
@@ -165,7 +163,6 @@ def test_servers_killed_two_hundred_times_lose_no_word(database_url: str, seed: 
 
 @pytest.mark.slow
 @pytest.mark.postgres
-@pytest.mark.timeout(900)
 def test_servers_killed_on_postgresql_lose_no_word(postgres_url: str) -> None:
     counted = crash(postgres_url, servers=4, people=12, pairs=3000, kills=100, lines=200, seed=3)
     print(f"\n100 kills on PostgreSQL: {counted}; 0 words lost, 0 doubled, 0 pairs over-assigned")

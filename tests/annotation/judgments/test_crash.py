@@ -18,7 +18,6 @@ WRITERS_A_PROCESS = 4
 JUDGMENTS_A_WRITER = 125
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("number", [n if n < QUICK else pytest.param(n, marks=pytest.mark.slow) for n in range(ROUNDS)])
 def test_a_killed_writer_loses_nothing_it_acknowledged(tmp_path: Path, database_url: str, number: int) -> None:
     judgments = Judgments.open(database_url)

@@ -16,6 +16,9 @@ from berdseye.annotation.label_studio.project import Project, find_or_create
 from berdseye.annotation.label_studio.server import Server, running, start
 from berdseye.data.workspace import Workspace
 
+_STARTS_WITHIN = 600
+"""Seconds; half a minute on an idle machine, but more than three minutes were seen on a busy one."""
+
 
 @pytest.fixture(scope="session")
 def server_folder(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Path]:
@@ -26,7 +29,7 @@ def server_folder(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest
         shutil.copytree(kept, folder)
     started = start(folder, 0)
     try:
-        started.ready(180)
+        started.ready(_STARTS_WITHIN)
         if not kept.exists():
             _keep(folder, kept)
         yield folder
@@ -47,7 +50,7 @@ def _keep(folder: Path, kept: Path) -> None:
 def server(server_folder: Path) -> Server:
     """The server as it is now: a test before this one may have started it again."""
     found = running(server_folder)
-    return (found or start(server_folder, 0)).ready()
+    return (found or start(server_folder, 0)).ready(_STARTS_WITHIN)
 
 
 @pytest.fixture

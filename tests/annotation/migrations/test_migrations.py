@@ -117,7 +117,6 @@ def test_migrations_make_the_schema_of_the_code(database_url: str) -> None:
     check_schema(database_url)
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("round_", range(3))
 def test_processes_may_open_a_new_database_at_once(database_url: str, round_: int) -> None:
     del round_
@@ -172,7 +171,6 @@ def test_migrations_make_the_schema_of_the_code_on_postgresql(postgres_url: str)
 
 
 @pytest.mark.postgres
-@pytest.mark.timeout(120)
 def test_processes_may_open_a_new_database_at_once_on_postgresql(postgres_url: str) -> None:
     open_at_once(postgres_url, 3)
 

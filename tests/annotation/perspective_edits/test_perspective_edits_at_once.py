@@ -53,6 +53,5 @@ def test_of_two_conflicting_edits_accepted_at_once_one_wins_on_postgresql(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_of_two_processes_that_accept_conflicting_edits_one_wins(workspace: Workspace, database_url: str) -> None:
     race(workspace, database_url, ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")))

@@ -14,6 +14,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.labelling import label
 from berdseye.detectors.prompts import MOST_CHARACTERS
+from berdseye.detectors.protocol import highest_cost_of
 from tests.data.language_models.chat_server import Reply, completion, last_words, refusal
 from tests.data.language_models.serving import Serving
 
@@ -60,6 +61,20 @@ def test_empty_texts_are_not_asked_for_and_long_ones_are_cut(serve: Serving, wor
     (body,) = server.requests
     assert last_words(body).count("ж") == MOST_CHARACTERS
     assert parse_detector("api(small)", workspace).predict([]).shape == (0,)
+
+
+def test_the_highest_cost_is_told_without_asking(serve: Serving, workspace: Workspace) -> None:
+    server = serve(lambda _: completion("Yes"))
+    detector = parse_detector("api(small)", workspace)
+    unknown = highest_cost_of(detector, [*PAIRS, Pair("", "Zoos are good.")])
+    assert unknown is not None
+    assert (unknown.calls, unknown.dollars) == (2, None), "an empty text is not sent"
+    (workspace.folder / "berdseye.toml").write_text("[language_models.prices]\nsmall = [1.0, 2.0]")
+    priced = highest_cost_of(parse_detector("api(small)", Workspace.open(workspace.folder)), PAIRS)
+    assert priced is not None
+    assert priced.dollars == pytest.approx((1.3 * priced.words + 2 * priced.tokens) / 1e6)
+    assert server.requests == []
+    assert highest_cost_of(parse_detector("embedded"), PAIRS) is None
 
 
 def test_one_shot_shows_an_example_and_is_another_detector(serve: Serving, workspace: Workspace) -> None:

@@ -12,7 +12,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.detectors.training.written_passages import (
     MAX_TOKENS,
     TEMPLATES,
-    estimate,
+    highest_writing_cost,
     passages_to_write,
     write_passages,
     written_table,
@@ -123,9 +123,9 @@ def test_an_interrupted_call_resumes(workspace: Workspace) -> None:
 def test_the_estimate_is_the_most_that_writing_can_cost() -> None:
     asked = passages_to_write([ZOOS], 3)
     model = numbered()
-    assert estimate(model, asked).dollars is None
+    assert highest_writing_cost(model, asked).dollars is None
     model.price = SimpleNamespace(prompt=1.0, completion=2.0)  # type: ignore[attr-defined]
-    found = estimate(model, asked)
+    found = highest_writing_cost(model, asked)
     words = sum(len(TEMPLATES[a.kind].fill(a.slots)[0].content.split()) for a in asked)
     assert (found.calls, found.words, found.tokens) == (15, words, 15 * MAX_TOKENS)
     assert found.dollars == pytest.approx((1.3 * words + 2 * 15 * MAX_TOKENS) / 1e6)
