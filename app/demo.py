@@ -1,15 +1,30 @@
-"""Builds the demo workspace step by step. Steps that are already complete are skipped."""
+"""Builds the demo workspace step by step. Steps that are already complete are skipped.
 
+The labels of the default detector come with the program, since computing them takes minutes. `python -m berdseye.app.demo`
+computes them again, which is necessary whenever the weights of the detector or the demo content change.
+"""
+
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from berdseye.annotation.judgments.demo import add_demo_judgments
 from berdseye.annotation.judgments.log import Judgments
-from berdseye.data.demo.content import CORPORA, DATASETS, add_demo_corpus, add_demo_dataset, add_demo_gold, mark_demo
+from berdseye.data.demo.content import (
+    CORPORA,
+    DATASETS,
+    add_demo_corpus,
+    add_demo_dataset,
+    add_demo_gold,
+    mark_demo,
+)
+from berdseye.data.demo.detector_labels import add_detector_labels, write_detector_labels
 from berdseye.data.labels import LabelStore
 from berdseye.data.runs.stored import list_runs, load_run, run_name
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.protocol import DEFAULT_DETECTOR
 from berdseye.detectors.trained import adopted_detector
 from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.sources import default_source, parse_label_source
@@ -18,7 +33,7 @@ from berdseye.evaluation.scores.scoring import score_run
 from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
 from berdseye.retrieval.running import run_pipeline
 
-RUN_DEPTH, LABELLED_DEPTH = 20, 5
+RUN_DEPTH = 20
 Step = tuple[str, Callable[[], object]]
 
 
@@ -49,6 +64,8 @@ def _missing_steps(workspace: Workspace, judgments: Judgments) -> list[Step]:
             steps.append((f"data set {dataset}", partial(add_demo_dataset, workspace, dataset)))
     if "gold" not in LabelStore(workspace).sources():
         steps.append(("gold labels", partial(add_demo_gold, workspace)))
+    if DEFAULT_DETECTOR not in LabelStore(workspace).sources():
+        steps.append((f"labels of {DEFAULT_DETECTOR}", partial(add_detector_labels, workspace, DEFAULT_DETECTOR)))
     # Always run: this step adds only what is missing, and an interrupted build may lack some judgments.
     steps.append(("judgments of two demo annotators", partial(add_demo_judgments, judgments)))
     for dataset in DATASETS:
@@ -70,4 +87,21 @@ def _run_and_label(workspace: Workspace, judgments: Judgments, dataset: str, cor
     run = load_run(workspace, manifest.name)
     score_run(workspace, judgments, run, source, measures)
     # The pages show the detector's opinion beside gold labels, which `score_run` does not need.
-    labelled_run(workspace, judgments, run, parse_label_source(adopted_detector(workspace)), LABELLED_DEPTH)
+    labelled_run(workspace, judgments, run, parse_label_source(adopted_detector(workspace)), RUN_DEPTH)
+
+
+def _compute_detector_labels() -> None:
+    """Label the pairs of all demo runs, and write the file that comes with the program."""
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = Workspace.create(Path(folder) / "workspace")
+        judgments = Judgments.open(workspace.judgments_url)
+        for name, take in _missing_steps(workspace, judgments):
+            if name != f"labels of {DEFAULT_DETECTOR}":
+                print(name)
+                take()
+        judgments.engine.dispose()
+        write_detector_labels(workspace, DEFAULT_DETECTOR, parse_detector(DEFAULT_DETECTOR, workspace).version)
+
+
+if __name__ == "__main__":
+    _compute_detector_labels()

@@ -76,6 +76,16 @@ class LabelStore:
         probabilities[np.asarray(places)] = np.asarray(values)  # the last of several values for a place wins
         return probabilities
 
+    def table(self, source: str, version: str) -> pa.Table:
+        """All labels of a version of a source, each pair once, with the columns `pair`, `probability` and, if the source tells,
+        `opposes`; the newest value of a pair counts."""
+        folder = self._folder(source, version)
+        segments = _checked_segments(folder.parent, folder.name)
+        with _reading(segments) as connection:
+            stored = connection.read_parquet(segments, filename=True, union_by_name=True)
+            newest = [f"arg_max({c}, filename) AS {c}" for c in ("probability", "opposes") if c in stored.columns]
+            return stored.aggregate(f"pair, {', '.join(newest)}", "pair").to_arrow_table()
+
     def by_source(self, keys: Sequence[str]) -> list[tuple[str, str, str, float]]:
         """All stored labels of these pairs as (source, version, key, P), with the newest value per source and version.
 

@@ -57,7 +57,14 @@ def shared_data() -> Path:
     return folder
 
 
-_TOGETHER = ("annotation/label_studio", "browser", "retrieval/cluster", "app", "annotation", "data/language_models")
+_TOGETHER = (
+    "annotation/label_studio",
+    "browser",
+    "retrieval/cluster",
+    "notebooks",
+    "annotation",
+    "data/language_models",
+)
 """Folders whose tests share a server or another costly thing, and so stay in one process; those that take longest first."""
 
 

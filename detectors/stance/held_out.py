@@ -61,6 +61,12 @@ def held_out(folder: Path, split: Split) -> dict[str, list[HeldOut]]:
     }
 
 
+def check_readable(folder: Path) -> None:
+    """Raise `BadInputError` if the files of a folder that `held_out` reads are missing or unreadable."""
+    read_stance_pairs(folder)
+    read_debates(folder / DEBATES_FOLDER)
+
+
 def article_windows(pairs: Sequence[StancePair]) -> list[HeldOut]:
     """Join five neighbouring sentences of an article to a passage; it supports the claim if one of them is evidence for it."""
     by_claim: dict[tuple[str, str], list[StancePair]] = defaultdict(list)

@@ -37,10 +37,15 @@ def transfer(
     """
     import pandas as pd
 
+    from berdseye.detectors.detector_registry import known_detector
+    from berdseye.detectors.stance.held_out import check_readable
     from berdseye.evaluation.detection.own_process import in_own_process
     from berdseye.evaluation.detection.readable import readable
     from berdseye.evaluation.detection.transfer import carried_table, sides_table, transfer_table
 
+    for name in detector:
+        known_detector(name)
+    check_readable(folder)  # before a process is started for each detector
     results = [in_own_process(f"measured '{name}'", _measured, name, workspace, folder, sample) for name in detector]
     if json:
         print_json(results)
