@@ -229,14 +229,20 @@ def sign_in_box() -> None:
     if entered_at is not None:
         with st.sidebar:
             keep_name(_workspace(), "", entered_at)
+    with st.sidebar:
+        name_entry("name_entry")
+
+
+def name_entry(key: str) -> None:
+    """Draw a box to sign in by name. On a telephone the sidebar is closed, so that pages that need a name draw one too."""
     names = [a.name for a in judgments().annotators() if not a.demo]
-    name = st.sidebar.selectbox(
+    name = st.selectbox(
         "Your name",
         names,
         index=None,
         placeholder="Type your name, press Enter",
         accept_new_options=True,
-        key="name_entry",
+        key=key,
         help="Your judgments are stored under this name. If the name exists, you continue with its judgments.",
     )
     if name:
@@ -260,7 +266,7 @@ def _returning_person() -> Annotator | None:
 def _sign_in(name: str, *, returning: bool) -> None:
     person = judgments().sign_in(name)
     if person.demo:
-        st.sidebar.warning("This name belongs to a simulated annotator of the demo. Choose another.")
+        st.warning("This name belongs to a simulated annotator of the demo. Choose another.")
         return
     st.session_state["annotator"] = person
     _log.info("signed in: %s", person.name)

@@ -6,16 +6,16 @@ import streamlit as st
 from berdseye.annotation.batches.stored import Batch, list_batches
 from berdseye.annotation.judgments.adjudication import Dispute, adjudicate, disputes, take_back
 from berdseye.annotation.judgments.log import Annotator
-from berdseye.app.access.session import annotator, errors_in_place, judgments
+from berdseye.app.access.session import annotator, errors_in_place, judgments, name_entry
 from berdseye.app.components.card_focus import mark_drawn, move_on, take_answer
 from berdseye.app.components.choices import selectbox_by_id
 from berdseye.app.components.keys import ADJUDICATION, NEXT, PREVIOUS, UNDO, key_list, keyboard
 from berdseye.app.components.pair_card import answers_card, choices_of, judged_card, trail_table, verdict_buttons, votes
 
 EVERYTHING = "all judgments"
-# The card and the buttons are visible together down to 1024 x 768: everything above and below them takes 23 rem.
+# The card and the buttons are visible together down to 1024 x 768: everything above and below them takes 26.25 rem.
 _FITTING = (
-    "<style>:has(> .st-key-dispute-card), .st-key-dispute-card { max-height: max(13rem, 100vh - 23rem); }</style>"
+    "<style>:has(> .st-key-dispute-card), .st-key-dispute-card { max-height: max(13rem, 100vh - 26.25rem); }</style>"
 )
 
 
@@ -111,7 +111,7 @@ def page() -> None:
     """Draw the page."""
     person = annotator()
     if person is None:
-        st.info("Enter your name in the sidebar to begin.", icon=":material/person:")
+        name_entry("name_entry_of_page")
         return
     batches = {b.name: b for b in list_batches(judgments())}
     left, right = st.columns([2, 3])

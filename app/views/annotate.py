@@ -6,7 +6,7 @@ from berdseye.annotation.batches.queue import BatchQueue
 from berdseye.annotation.batches.runs_queue import RunsQueue, pairs_of_runs
 from berdseye.annotation.batches.stored import Batch, list_batches
 from berdseye.annotation.judgments.log import Annotator, PairRecord
-from berdseye.app.access.session import annotator, errors_in_place, judgments, workspace
+from berdseye.app.access.session import annotator, errors_in_place, judgments, name_entry, workspace
 from berdseye.app.components.desk import Desk, draw_desk
 from berdseye.app.components.keys import ANNOTATE, key_list, keyboard
 from berdseye.app.components.plain_text import escaped
@@ -75,7 +75,7 @@ def page() -> None:
     """Draw the page."""
     person = annotator()
     if person is None:
-        st.info("Enter your name in the sidebar to begin.", icon=":material/person:")
+        name_entry("name_entry_of_page")
         return
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         batch = chosen_batch(person)

@@ -118,7 +118,8 @@ def test_explore_has_the_root_address_and_one_of_its_name(app: Served, page: Pag
         assert urlparse(page.url).path == "/"
         assert asked(page)["question"] == [QUESTION]
         assert page.evaluate("window.notFound") == 0, path
-        assert page.get_by_test_id("stSidebarNavLink").first.get_attribute("aria-current") == "page", path
+        explore = page.get_by_test_id("stSidebarNavLink").filter(has_text="Explore")
+        assert explore.get_attribute("aria-current") == "page", path
     go(page, f"{app.url}/explore")
     expect(page.get_by_role("combobox", name="Question")).to_be_visible()
 

@@ -1,0 +1,111 @@
+"""The pages of the app, in sections by the job that they serve, and the line above each page that says what it answers."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from berdseye.app.access.roles import may, right_of_page
+from berdseye.app.access.session import role
+from berdseye.app.serving.gate import START_PAGE
+
+_STATIC = Path(__file__).parent / "static"
+# Files of this package: Streamlit fetches an icon given by name from another machine.
+ICON, WORDMARK = _STATIC / "icon.svg", _STATIC / "wordmark.svg"
+
+
+class View(NamedTuple):
+    """A page: its title, its icon, and what it answers. Its file is `app/views/NAME.py`."""
+
+    title: str
+    icon: str
+    answers: str
+
+
+# The pages are not in a folder `pages`: Streamlit would run a file there without main.py for the first visitor of its address.
+SECTIONS: Mapping[str, Mapping[str, View]] = {
+    "Judge": {
+        "annotate": View("Annotate", "rule", "Does this passage support this perspective?"),
+        "adjudication": View("Adjudication", "gavel", "Which verdict holds where annotators disagree?"),
+        "perspectives": View(
+            "Perspectives", "forum", "Which perspectives does a question have, and who proposes others?"
+        ),
+        "agreement": View("Agreement", "handshake", "How well do people agree with one another and with detectors?"),
+    },
+    "Explore": {
+        "explore": View(
+            "Explore", "travel_explore", "Which perspectives do the first passages of each corpus support?"
+        ),
+        "search": View("Search", "search", "Which passages of a corpus contain these words or resemble this text?"),
+        "failures": View("Failures", "scatter_plot", "Which perspectives does a run miss, and why?"),
+        "compare": View("Compare", "compare_arrows", "Where does one run find what another one misses?"),
+    },
+    "Measure": {
+        "runs": View("Runs", "leaderboard", "Which system finds the most perspectives, and how certain is that?"),
+        "bias": View("Bias", "balance", "Does a system favor one side, or the side that the question takes?"),
+        "studies": View("Studies", "science", "What do the experiments of the papers give on this workspace?"),
+    },
+    "Improve": {
+        "detectors": View("Detectors", "psychology", "Which detector is in use, and is a trained one better?"),
+        "detector_lab": View("Detector lab", "biotech", "Where is a detector wrong, and at which threshold?"),
+    },
+    "Manage": {
+        "label_studio": View("Label Studio", "sync", "Which batches are in Label Studio, and what changed there?"),
+        "jobs": View("Jobs", "pending_actions", "Which long tasks are running, and how did the others end?"),
+    },
+}
+"""The pages of the navigation by section, each by the name of its file."""
+OF_ONE: Mapping[str, View] = {
+    "passage": View("Passage", "article", "What do detectors and people say of this passage?"),
+    "question": View("Question", "help", "What does every run find for this question?"),
+}
+"""Pages about one passage or one question: reached by links, not listed in the navigation."""
+VIEWS: Mapping[str, View] = {name: view for views in (*SECTIONS.values(), OF_ONE) for name, view in views.items()}
+
+
+def _title_rule(title: str, names: Iterable[str]) -> str:
+    links = ", ".join(f'[href$="/{"" if name == START_PAGE else name}"]' for name in names)
+    item = f'[data-testid="stSidebarNavItems"] li:has(a:is({links}))'
+    return f'{item}:not({item} ~ li)::before {{ content: "{title}"; }}\n'
+
+
+SECTION_TITLES = "".join(_title_rule(title, views) for title, views in SECTIONS.items())
+"""The style that writes the title of each section above its first page that the person's role includes.
+
+Streamlit's own sections are lists with headings between their items, which screen readers announce wrongly.
+"""
+
+
+def pages() -> dict[str, StreamlitPage]:
+    """Return all pages by name; those that the person's role does not include are hidden from the navigation."""
+    return {
+        name: st.Page(
+            f"views/{name}.py",
+            title=view.title,
+            icon=f":material/{view.icon}:",
+            default=name == START_PAGE,
+            visibility="visible" if _listed(name) else "hidden",
+        )
+        for name, view in VIEWS.items()
+    }
+
+
+def navigation(of: Mapping[str, StreamlitPage]) -> StreamlitPage:
+    """Draw the navigation, and return the chosen page."""
+    st.logo(WORDMARK, size="large", icon_image=ICON)
+    return st.navigation(list(of.values()), expanded=True)
+
+
+def page_head(name: str) -> None:
+    """Name the page in the browser's tab, and draw its title and what it answers."""
+    view = VIEWS[name]
+    st.set_page_config(page_title=f"{view.title} · Berdseye")
+    with st.container(horizontal=True, vertical_alignment="bottom", key="page-head"):
+        st.title(view.title, anchor=False, width="content")
+        st.caption(view.answers, width="content")
+
+
+def _listed(name: str) -> bool:
+    return name not in OF_ONE and may(role(), right_of_page(name))
