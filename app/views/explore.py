@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from berdseye.app.access.roles import may, right_of_page
 from berdseye.app.access.session import annotator, errors_in_place, judgments, role, workspace
@@ -53,11 +54,10 @@ AT_ONCE = 90
 """Pairs without a label that are labelled before the page is drawn, in about a second; the others follow behind it."""
 
 
-def chosen_question() -> Question | None:
+def chosen_question(left: DeltaGenerator, right: DeltaGenerator) -> Question | None:
     """Draw the choice of a question of a data set, or the boxes to type one with a perspective per line. Return it, or
     None."""
     names = [*dataset_names(workspace()), OWN]
-    left, right = st.columns([1, 3])
     dataset = left.selectbox("Data set", names, key="set", bind="query-params")
     if dataset != OWN and dataset is not None:
         questions = {q.id: q for q in load_dataset(workspace(), dataset)}
@@ -89,10 +89,9 @@ def chosen_question() -> Question | None:
 
 def chosen_lists() -> tuple[list[str], list[str], int, str]:
     """Draw the choices and return the corpora, the pipelines in canonical form, k and the detector's name."""
-    columns = st.columns([3, 3, 1, 2])
     names = workspace().corpora()
-    corpora = columns[0].multiselect("Corpora", names, default=names[:3], key="corpora", bind="query-params")
-    pipelines = columns[1].multiselect(
+    corpora = st.multiselect("Corpora", names, default=names[:3], key="corpora", bind="query-params")
+    pipelines = st.multiselect(
         "Pipelines",
         list(DEFAULT_PIPELINES),
         default=list(DEFAULT_PIPELINES[:1]),
@@ -102,8 +101,8 @@ def chosen_lists() -> tuple[list[str], list[str], int, str]:
         help="Choose one or more, or type one, for example dense(static) >> mmr(0.9), bm25 >> cover(embedded) or "
         "expand(manual) >> bm25.",
     )
-    k = columns[2].number_input("k", 1, LARGEST_K_SHOWN, 5, key="k", bind="query-params")
-    detector = columns[3].selectbox(
+    k = st.number_input("k", 1, LARGEST_K_SHOWN, 5, key="k", bind="query-params")
+    detector = st.selectbox(
         "Detector",
         detector_names(workspace()),
         key="detector",
@@ -126,7 +125,16 @@ def flip(question: Question, corpus: str, chip: Chip, hit: Hit) -> None:
 
 def shown_labels() -> Shown:
     """Draw the choice of the labels that count."""
-    chosen = st.segmented_control("Labels", SHOWN, default=SHOWN[0], key="labels", bind="query-params", required=True)
+    chosen = st.segmented_control(
+        "Labels",
+        SHOWN,
+        default=SHOWN[0],
+        key="labels",
+        bind="query-params",
+        required=True,
+        label_visibility="collapsed",
+        width="content",
+    )
     return chosen or SHOWN[0]
 
 
@@ -140,16 +148,19 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
             for corpus in corpora
         }
         chosen = parse_detector(detector, workspace())
-        shown = shown_labels() if question.perspectives else SHOWN[0]
+        toolbar = st.container(horizontal=True, vertical_alignment="center")
+        with toolbar:
+            shown = shown_labels() if question.perspectives else SHOWN[0]
         listings = inspect_question(
             workspace(), judgments(), chosen, question, hits_by_list, k, annotator(), shown, at_most=AT_ONCE
         )
-        _toolbar(" ".join([question.dataset, question.id, question.text, *pipelines, *corpora, str(k)]))
+        with toolbar:
+            _tools(" ".join([question.dataset, question.id, question.text, *pipelines, *corpora, str(k)]))
         if question.perspectives:
-            st.markdown(missing_line(question, listings))
+            caution = fallibility(detector_against_gold(listings), grade_of(workspace(), chosen))
+            said_by = f"{_SOURCES[shown]} the detector {detector_line(chosen)}"
+            st.markdown(f"{missing_line(question, listings)} {caution}", help=said_by)
             coverage_table(question, listings, k)
-            st.markdown(fallibility(detector_against_gold(listings), grade_of(workspace(), chosen)))
-            st.caption(f"{_SOURCES[shown]} the detector {detector_line(chosen)}")
         _lists(question, listings, corpora, pipelines)
         if waiting := unlabelled(listings):
             label_the_rest(detector, waiting)
@@ -166,29 +177,27 @@ def label_the_rest(detector: str, pairs: Sequence[Pair]) -> None:
         st.progress(1 - left / len(pairs), f"Labelling {left:,} more pairs…")
 
 
-def _toolbar(view: str) -> None:
+def _tools(view: str) -> None:
     can_judge = annotator() is not None
-    with st.container(horizontal=True, vertical_alignment="center"):
-        with st.container(width="content"):
-            card_focus(view, answers=CHIPS_OF_A_CARD)
-        st.button("Undo", icon=":material/undo:", shortcut=UNDO, on_click=undo, disabled=not can_judge)
-        key_list(EXPLORE)
-        if last := st.session_state.get(LAST):
-            st.markdown(escaped(last))
-        elif can_judge:
-            st.markdown("**1**–**9** flip a label of the focused passage.")
-        else:
-            st.markdown(":orange[Enter your name in the sidebar to correct labels.]")
+    with st.container(width="content"):
+        card_focus(view, answers=CHIPS_OF_A_CARD)
+    st.button("Undo", icon=":material/undo:", shortcut=UNDO, on_click=undo, disabled=not can_judge)
+    key_list(EXPLORE)
+    if last := st.session_state.get(LAST):
+        st.markdown(escaped(last))
+    elif can_judge:
+        st.markdown("**1**–**9** flip a label of the focused passage.")
+    else:
+        st.markdown(":orange[Enter your name in the sidebar to correct labels.]")
 
 
 def _lists(question: Question, listings: Sequence[Listing], corpora: Sequence[str], pipelines: Sequence[str]) -> None:
     number = 0
     by_list = {(entry.corpus, entry.pipeline): entry for entry in listings}
     for pipeline in pipelines:
-        st.subheader(escaped(pipeline), anchor=False)
         for corpus, column in zip(corpora, st.columns(len(corpora)), strict=True):
             with column:
-                st.markdown(f"##### {escaped(corpus)}")
+                st.markdown(f"##### {escaped(corpus)} · {escaped(pipeline)}")
                 listing = by_list[corpus, pipeline]
                 if not listing.hits:
                     st.info("No passage shares a word with this question.")
@@ -209,16 +218,21 @@ def page() -> None:
     """Draw the page."""
     if not workspace().corpora():
         raise BadInputError("This workspace has no corpus.", hint="Add one with `berdseye corpus add NAME PATH`.")
-    question = chosen_question()
-    corpora, pipelines, k, detector = chosen_lists()
+    left, middle, right = st.columns([1, 3, 1.25], vertical_alignment="bottom")
+    question = chosen_question(left, middle)
+    options = right.popover(
+        "Options", icon=":material/tune:", width="stretch", help="The corpora, the pipelines, k and the detector."
+    )
+    with options:
+        corpora, pipelines, k, detector = chosen_lists()
     if question is None:
         return
     if not corpora or not pipelines:
         st.info("Choose at least one corpus and one pipeline.")
         return
-    st.header(escaped(question.text), anchor=False)
-    if question.dataset in workspace().datasets():
-        with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.header(escaped(question.text), anchor=False, width="content")
+        if question.dataset in workspace().datasets():
             if st.button(
                 "Propose a missing perspective", icon=":material/forum:", type="tertiary", key="propose-perspective"
             ):

@@ -102,10 +102,23 @@ def test_j_and_k_move_the_keys_to_another_passage(app: Served, page: Page) -> No
     expect(chips(page).first).to_be_in_viewport()
 
 
+def test_a_telephone_asks_for_a_name_on_the_page_itself(app: Served, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    go(page, f"{app.url}/annotate")
+    box = page.get_by_test_id("stMain").get_by_role("combobox")
+    box.click()
+    box.fill("Zed")
+    box.press("Enter")
+    expect(page.locator(".berdseye-passage")).to_be_visible()
+
+
 def test_the_address_holds_the_whole_view(app: Served, page: Page, browser: Browser) -> None:
     go(page, f"{app.url}/?set=policy&corpora=web&corpora=pages&pipelines=bm25(k1=1.2,b=0.75)")
+    page.get_by_role("button", name="Options").click()
     page.get_by_label("k", exact=True).fill("2")
     page.get_by_label("k", exact=True).press("Enter")
+    settled(page)
+    page.keyboard.press("Escape")
     question = page.get_by_role("combobox", name=re.compile("Question"))
     old = shown_text(page.get_by_role("heading", level=2).first)
     question.click()

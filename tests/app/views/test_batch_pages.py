@@ -239,5 +239,5 @@ def test_hostile_text_is_text(disputed: Judgments) -> None:
 
 def test_adjudication_asks_for_a_name_and_says_when_there_is_no_dispute(held: Judgments) -> None:
     assert held.present() == []
-    assert says(drawn("adjudication"), r"\bname\b.*sidebar", "info")
+    assert [box.label for box in drawn("adjudication").main.selectbox] == ["Your name"]
     assert says(drawn("adjudication", name="Judge"), "no disagreements", "info")
