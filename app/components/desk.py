@@ -32,6 +32,14 @@ _FITTING = """<style>
   max-height: max(13rem, 100vh - 23rem - var(--tour-height, 0rem));
 }
 .st-key-guidelines { overflow-y: auto; }
+/* On a telephone the verdicts stay under the thumb, and the guidelines are below the passage. */
+@media (max-width: 640px) {
+  .st-key-verdicts {
+    position: fixed; z-index: 99; left: 0; right: 0; bottom: var(--tour-height, 0rem); padding: 0.5rem 1rem;
+    background-color: Canvas; border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent);
+  }
+  .stMainBlockContainer { padding-bottom: 8rem; }
+}
 </style>"""
 _LAST, _PAUSED, _HIDDEN = "last_word", "paused_at", "guidelines_hidden"
 
@@ -183,7 +191,7 @@ def _keys(desk: Desk, key: str, guidelines: Guidelines) -> None:
     """Draw two rows of buttons below the card and the guidelines: the verdicts, and all other actions."""
     mark_drawn(key)
     decision = _shown_label(desk, key)
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", key="verdicts"):
         verdict_buttons(
             key,
             choices_of(desk.task, decision=decision),

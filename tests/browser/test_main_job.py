@@ -110,6 +110,8 @@ def test_a_telephone_asks_for_a_name_on_the_page_itself(app: Served, page: Page)
     box.fill("Zed")
     box.press("Enter")
     expect(page.locator(".berdseye-passage")).to_be_visible()
+    for verdict in ("Supports", "Does not support", "Unsure"):
+        expect(page.get_by_role("button", name=verdict).first).to_be_in_viewport()
 
 
 def test_the_address_holds_the_whole_view(app: Served, page: Page, browser: Browser) -> None:
