@@ -35,21 +35,21 @@ def main() -> None:
         if team and not require_sign_in():
             st.navigation([st.Page(_nothing, title="Sign in")], position="hidden")
             return
-        of = pages()
-        page = navigation(of)
+        all_pages = pages()
+        page = navigation(all_pages)
         if team:
             draw_signed_in_person()
         else:
             sign_in_box()
-        here = next(name for name, other in of.items() if other == page)
+        here = next(name for name, other in all_pages.items() if other == page)
         with timed(here):
             enter(here)
             apply_style()
             redraw_when_reconnected()
             page_head(here)
-            tour(here, of)
+            tour(here, all_pages)
             if may(role(), right_of_page("jobs")):
-                job_line(of["jobs"])
+                job_line(all_pages["jobs"])
             page.run()
 
 

@@ -44,7 +44,7 @@ SECTIONS: Mapping[str, Mapping[str, View]] = {
     },
     "Measure": {
         "runs": View("Runs", "leaderboard", "Which system finds the most perspectives, and how certain is that?"),
-        "bias": View("Bias", "balance", "Does a system favor one side, or the side that the question takes?"),
+        "bias": View("Bias", "balance", "Does a system favour one side, or the side that the question takes?"),
         "studies": View("Studies", "science", "What do the experiments of the papers give on this workspace?"),
     },
     "Improve": {
@@ -92,10 +92,10 @@ def pages() -> dict[str, StreamlitPage]:
     }
 
 
-def navigation(of: Mapping[str, StreamlitPage]) -> StreamlitPage:
+def navigation(all_pages: Mapping[str, StreamlitPage]) -> StreamlitPage:
     """Draw the navigation, and return the chosen page."""
     st.logo(WORDMARK, size="large", icon_image=ICON)
-    return st.navigation(list(of.values()), expanded=True)
+    return st.navigation(list(all_pages.values()), expanded=True)
 
 
 def page_head(name: str) -> None:

@@ -46,7 +46,7 @@ class _Notes(logging.Handler):
 
 @contextmanager
 def noted_warnings(logger: str) -> Iterator[None]:
-    """Print what is logged below `logger` as a warning or an error as notes, too."""
+    """Also print the warnings and errors of a logger, given by name, and of those below it as notes."""
     handler = _Notes(logging.WARNING)
     logging.getLogger(logger).addHandler(handler)
     try:

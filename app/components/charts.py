@@ -35,8 +35,8 @@ def learning_curves(points: pd.DataFrame) -> alt.VConcatChart:
 
 
 def worth_of_corrections(curve: pd.DataFrame) -> alt.HConcatChart:
-    """AUROC and F1 on held-out questions against the number of corrections: one line per strategy, its interval as a
-    band."""
+    """AUROC and F1 on held-out questions against the number of corrections: one line per strategy, and a band
+    from the lowest to the highest seed."""
     base = alt.Chart(curve[curve["strategy"] != "all"]).encode(
         x=alt.X("corrections:Q"), color=alt.Color("strategy:N", title=None)
     )

@@ -19,6 +19,18 @@ def test_the_newer_label_wins(store: LabelStore) -> None:
     assert store.get("embedded", ["b", "a"], "1").tolist() == pytest.approx([1.0, 0.11])
 
 
+def test_a_table_has_each_pair_once_with_its_newest_value(store: LabelStore) -> None:
+    store.put("stance", "1", ["a", "b"], [0.25, 0.5], [0.5, 0.25])
+    store.put("stance", "1", ["a"], [0.75], [0.125])
+    store.put("stance", "2", ["c"], [1.0], [0.0])
+    assert store.table("stance", "1").sort_by("pair").to_pylist() == [
+        {"pair": "a", "probability": 0.75, "opposes": 0.125},
+        {"pair": "b", "probability": 0.5, "opposes": 0.25},
+    ]
+    store.put("embedded", "1", ["a"], [0.5])
+    assert store.table("embedded", "1").column_names == ["pair", "probability"]
+
+
 def test_what_is_not_labelled_is_nan(store: LabelStore) -> None:
     assert np.isnan(store.get("embedded", ["a", "b"])).all()
     store.put("embedded", "1", ["b"], [0.0])
