@@ -1,7 +1,7 @@
 """Errors that a user can cause; each message says what went wrong, where, and what to do."""
 
 import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,18 @@ class UnknownNameError(BerdseyeError):
 
 class BadInputError(BerdseyeError):
     """A file, row, parameter or question that is invalid."""
+
+
+class BadRowsError(BadInputError):
+    """Invalid rows of a file: `faults` has one error for each. The message is that of the first, with the number of others."""
+
+    def __init__(self, faults: Sequence[BadInputError]) -> None:
+        first, *others = faults
+        more = f"{len(others)} more row{'s are' if len(others) > 1 else ' is'} invalid." if others else ""
+        super().__init__(
+            first.what, where=first.where, line=first.line, hint=" ".join(filter(None, [first.hint, more]))
+        )
+        self.faults = list(faults)
 
 
 class StaleError(BerdseyeError):

@@ -18,7 +18,8 @@ from berdseye.data.people import DEFAULTS as PEOPLE
 from berdseye.data.people import PeopleSettings, people_settings
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-_SETTINGS = "berdseye.toml"
+SETTINGS_FILE = "berdseye.toml"
+"""The name of the settings file in the workspace's folder."""
 _LONGEST_STEM = 160  # file systems allow 255 bytes, which include the endings
 DEFAULTS: dict[str, Any] = {
     "judgments": {"url": ""},
@@ -51,15 +52,15 @@ class Workspace:
             raise BadInputError(
                 "The workspace must be a folder, got a file.", where=folder, hint="Choose another path."
             )
-        if not (folder / _SETTINGS).exists():
-            write_bytes(folder / _SETTINGS, tomli_w.dumps(DEFAULTS).encode())
+        if not (folder / SETTINGS_FILE).exists():
+            write_bytes(folder / SETTINGS_FILE, tomli_w.dumps(DEFAULTS).encode())
         return cls.open(folder)
 
     @classmethod
     def open(cls, folder: Path) -> "Workspace":
         """Open a workspace; raises `UnavailableError` if there is none, `BadInputError` for invalid settings."""
         folder = folder.expanduser().resolve()
-        path = folder / _SETTINGS
+        path = folder / SETTINGS_FILE
         if not path.exists():
             raise UnavailableError(
                 "There is no workspace here.",
@@ -67,30 +68,10 @@ class Workspace:
                 hint="Create one with `berdseye demo` or `berdseye init`.",
             )
         try:
-            read = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            written = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
             raise BadInputError(f"The settings cannot be read: {error}.", where=path, hint="Fix the file.") from error
-        for section, values in read.items():
-            if section not in DEFAULTS:
-                raise UnknownNameError("section in berdseye.toml", section, DEFAULTS)
-            if not isinstance(values, dict):
-                raise BadInputError(f"'{section}' must be a section.", where=path, hint=f"Write it as [{section}].")
-            for key, value in values.items():
-                if key in _SECRETS:
-                    raise BadInputError(
-                        f"'{key}' is a secret, and secrets do not belong in the settings.",
-                        where=path,
-                        hint=f"Remove it here, and set {_SECRETS[key]} in the environment.",
-                    )
-                if key not in DEFAULTS[section]:
-                    raise UnknownNameError(f"setting in [{section}] of berdseye.toml", key, DEFAULTS[section])
-                if expected := _type_error(value, DEFAULTS[section][key], f"{section}.{key}"):
-                    raise BadInputError(f"'{key}' in [{section}] must be {expected[0]}.", where=path, hint=expected[1])
-        settings = {name: {**values, **read.get(name, {})} for name, values in DEFAULTS.items()}
-        try:
-            people_settings(settings["people"])
-        except BerdseyeError as error:
-            raise BadInputError(error.what, where=path, hint=error.hint) from error
+        settings = parsed_settings(written, path)
         return cls(folder, settings)
 
     @classmethod
@@ -130,9 +111,19 @@ class Workspace:
         return self.folder / "jobs"
 
     @property
+    def backups_folder(self) -> Path:
+        """The folder of the backups that the app makes."""
+        return self.folder / "backups"
+
+    @property
     def downloads_folder(self) -> Path:
         """The folder of published data sets as downloaded, one subfolder per data set."""
         return self.folder / "downloads"
+
+    @property
+    def uploads_folder(self) -> Path:
+        """Files that people uploaded in the app, until a job has read them."""
+        return self.folder / "uploads"
 
     @property
     def labels_folder(self) -> Path:
@@ -167,6 +158,39 @@ class Workspace:
     def datasets(self) -> list[str]:
         """Sorted names of all data sets."""
         return sorted(p.stem for p in (self.folder / "datasets").glob("*.parquet"))
+
+
+def parsed_settings(written: str, path: Path) -> dict[str, Any]:
+    """Return the settings that a settings file contains, completed with the defaults; `path` names the file in errors.
+
+    Raises `BadInputError` and `UnknownNameError` for invalid settings.
+    """
+    try:
+        read = tomllib.loads(written)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInputError(f"The settings cannot be read: {error}.", where=path, hint="Fix the file.") from error
+    for section, values in read.items():
+        if section not in DEFAULTS:
+            raise UnknownNameError("section in berdseye.toml", section, DEFAULTS)
+        if not isinstance(values, dict):
+            raise BadInputError(f"'{section}' must be a section.", where=path, hint=f"Write it as [{section}].")
+        for key, value in values.items():
+            if key in _SECRETS:
+                raise BadInputError(
+                    f"'{key}' is a secret, and secrets do not belong in the settings.",
+                    where=path,
+                    hint=f"Remove it here, and set {_SECRETS[key]} in the environment.",
+                )
+            if key not in DEFAULTS[section]:
+                raise UnknownNameError(f"setting in [{section}] of berdseye.toml", key, DEFAULTS[section])
+            if expected := _type_error(value, DEFAULTS[section][key], f"{section}.{key}"):
+                raise BadInputError(f"'{key}' in [{section}] must be {expected[0]}.", where=path, hint=expected[1])
+    settings = {name: {**values, **read.get(name, {})} for name, values in DEFAULTS.items()}
+    try:
+        people_settings(settings["people"])
+    except BerdseyeError as error:
+        raise BadInputError(error.what, where=path, hint=error.hint) from error
+    return settings
 
 
 def _type_error(value: Any, default: Any, name: str) -> tuple[str, str] | None:

@@ -9,6 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from berdseye.app.commands.console import note, notes
 from berdseye.app.commands.options import WorkspaceOption, open_workspace
+from berdseye.app.jobs.reports import report
 from berdseye.app.serving.serve import APP_PORT, LABEL_STUDIO_PORT
 from berdseye.data.demo.content import is_demo
 from berdseye.data.given_options import not_with
@@ -58,6 +59,7 @@ def demo(workspace: WorkspaceOption = None) -> None:
 
         def say(name: str, number: int, total: int) -> None:
             progress.update(task, total=total, completed=number, description=name)
+            report("demo workspace", "steps", number, total)
             if not notes.is_terminal:
                 note(f"demo {number}/{total}: {name}")
 

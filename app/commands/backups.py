@@ -1,7 +1,10 @@
 """`berdseye backup` and `berdseye restore`: a workspace as one file, and back."""
 
 import os
+import signal
+import threading
 from pathlib import Path
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -37,6 +40,7 @@ def backup(
     from berdseye.annotation.backup.writing import back_up, left_out
 
     ws = open_workspace(workspace)
+    end_cleanly()
     with counting("backup") as progress:
         manifest = back_up(ws, file, corpora=corpora, progress=progress)
     size = file.stat().st_size
@@ -49,6 +53,16 @@ def backup(
         note(f"Not included: {name} ({why}).")
     for name in manifest.gone:
         note(f"Deleted while the backup was written: {name}.")
+
+
+def end_cleanly() -> None:
+    """Let the command end like an error when it is stopped, so that it deletes its incomplete files."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, end)
 
 
 def restore(

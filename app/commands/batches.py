@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from berdseye.annotation.batches.stored import Batch
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.data.workspace import Workspace
-    from berdseye.evaluation.selection.decision import DecisionState
 
 batch = typer.Typer(
     no_args_is_help=True, help="Create, follow and export batches: pairs that are sent out for judging."
@@ -204,6 +203,7 @@ def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption
 
     from berdseye.annotation.batches.progress import batch_progress, batch_shares, flags
     from berdseye.annotation.batches.stored import load_batch
+    from berdseye.evaluation.selection.decision import decision_standing
 
     held = open_workspace(workspace)
     judgments = _judgments(held)
@@ -211,7 +211,7 @@ def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption
     p = batch_progress(judgments, found, time=time.time())
     shares = batch_shares(judgments, found)
     flagged = flags(judgments, found)
-    standing = _standing(held, judgments, found)
+    standing = decision_standing(held, judgments, found)
     if json:
         numbers = p._asdict() | {"people": [share._asdict() for share in shares]}
         decision = None if standing is None else standing._asdict() | {"needed": standing.needed._asdict()}
@@ -233,17 +233,6 @@ def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption
         print(f"{share.name}\t{share.judgments} judgments\t{share.skipped} skipped\t{share.flagged} flagged{took}")
     for row in flagged.to_dict(orient="records"):
         print(f"flagged by {row['annotator']}: {row['perspective']} ({row['comment'] or 'no comment'})")
-
-
-def _standing(workspace: "Workspace", judgments: "Judgments", batch: "Batch") -> "DecisionState | None":
-    """Return how far a batch is that decides between two runs, and reorder the pairs that are left; None for other batches."""
-    from berdseye.evaluation.selection.decision import decides, deciding_batch, renew_order
-
-    if not decides(batch):
-        return None
-    known = deciding_batch(workspace, judgments, batch)
-    renew_order(judgments, batch, known)
-    return known.standing()
 
 
 def close(

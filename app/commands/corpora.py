@@ -9,6 +9,7 @@ import typer
 
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
+from berdseye.data.errors import BadInputError
 from berdseye.data.given_options import only_with
 from berdseye.data.progress import Progress
 from berdseye.data.texts.near_duplicates import DEFAULT_THRESHOLD
@@ -186,6 +187,26 @@ def duplicates(
     for group in groups:
         print(*group, sep="\t")
     note(f"{name}: {len(groups):,} groups, {sum(map(len, groups)) - len(groups):,} redundant passages")
+
+
+@corpus.command()
+def remove(
+    name: Annotated[str, typer.Argument(help="The corpus.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Confirm that the corpus and its indexes are deleted.")] = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Delete a corpus and its indexes. Runs and judgments stay, but runs on a deleted corpus are no longer shown.
+
+    Example: `berdseye corpus remove web --yes`
+    """
+    from berdseye.data.corpora import open_corpus, remove_corpus
+
+    ws = open_workspace(workspace)
+    count = open_corpus(ws, name).manifest.count
+    if not yes:
+        raise BadInputError(f"This deletes the {count:,} passages of '{name}'.", hint="Pass --yes to confirm.")
+    remove_corpus(ws, name)
+    note(f"{name}: deleted")
 
 
 @corpus.command("list")

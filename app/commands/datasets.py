@@ -21,7 +21,7 @@ def register(cli: typer.Typer) -> None:
 @dataset.command("add")
 def add(
     name: Annotated[str, typer.Argument(help="The name of the data set in the workspace.")],
-    path: Annotated[Path, typer.Argument(help="A .jsonl or .json file.")],
+    path: Annotated[Path, typer.Argument(help="A .jsonl, .json, .csv, .tsv or .parquet file.")],
     replace: Annotated[bool, typer.Option("--replace", help="Replace an existing data set of this name.")] = False,
     workspace: WorkspaceOption = None,
 ) -> None:
@@ -30,6 +30,7 @@ def add(
     Berdseye's own layout is JSON Lines, one question per line:
     {"id", "question", "perspectives": ["text" or {"text", "stance", "explanation"}]}.
     Only "question" is required. Ids must be unique; without ids, lines are numbered. A stance is supporting or opposing.
+    A table (CSV or TSV) has one row per perspective, with the columns question, perspective, stance, explanation and id.
 
     Berdseye also reads BERDS (as released, and the Hub's rows in JSONL or Parquet), PIR tasks (the demo's JSON with gold
     labels, or a folder as on the Hub), DebateQA, Perspectrum (with its pool in the same folder) and debates (with gold labels).
@@ -106,6 +107,26 @@ def reformat(
     note(f"{out}: {len(layout['queries']):,} queries over {len(layout['corpus']):,} passages")
     if task.lone_roots():
         note(f"{task.lone_roots():,} root queries have only one perspective and are omitted; their passages are kept.")
+
+
+@dataset.command("remove")
+def remove(
+    name: Annotated[str, typer.Argument(help="The data set.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Confirm that the data set and its versions are deleted.")] = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Delete a data set and its versions. Runs, gold labels and judgments stay.
+
+    Example: `berdseye dataset remove debate --yes`
+    """
+    from berdseye.data.datasets.stored import load_dataset, remove_dataset
+
+    ws = open_workspace(workspace)
+    count = len(load_dataset(ws, name))
+    if not yes:
+        raise BadInputError(f"This deletes the {count:,} questions of '{name}'.", hint="Pass --yes to confirm.")
+    remove_dataset(ws, name)
+    note(f"{name}: deleted")
 
 
 @dataset.command("version")

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -33,6 +34,8 @@ _LOG = "log.txt"
 _NOTIFIED = "told"
 _PROGRAM = "berdseye"
 _GRACE_SECONDS = 10.0
+_STOPPED = 128 + signal.SIGTERM
+"""The exit status of a command that deletes its incomplete files when it is stopped."""
 _TAIL_BYTES = 4_000
 
 
@@ -148,7 +151,7 @@ def stop_job(job: Job, *, person: str = "") -> None:
     """Stop the job, which keeps what it has finished. `person` is the person who stops it."""
     if job.runs:
         end_group(job.pid, grace=_GRACE_SECONDS, word=_PROGRAM)
-        if job.end is None:
+        if job.end is None or job.end.status == _STOPPED:
             write_end(job.folder, End(None, time.time(), person))
         _log.info("job %s stopped: %s", job.id, job.arguments[0])
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from berdseye.data.corpora.manifest import MANIFEST, Manifest, corpus_files
@@ -254,3 +255,20 @@ def ids_of_text(corpus: Corpus, text: str) -> list[int]:
             "SELECT id FROM read_parquet($files) WHERE text = $text ORDER BY id", {"files": files, "text": text}
         )
         return [int(row[0]) for row in result.fetchall()]
+
+
+def titles_with(corpus: Corpus, words: str, most: int) -> dict[int, str]:
+    """The titles that contain these words, by the id of the first passage of each: those that begin with them first. Empty
+    for a corpus that is not of passages. Every title is read."""
+    if corpus.manifest.kind != "passages":
+        return {}
+    first: dict[str, int] = {}
+    for part in list_parts(corpus.folder)[0]:
+        with reading(part) as file:
+            table = file.read(columns=["id", "title"], use_threads=False)
+        found = table.filter(pc.match_substring(table.column("title"), words, ignore_case=True))
+        for number, title in zip(found.column("id").to_pylist(), found.column("title").to_pylist(), strict=True):
+            first.setdefault(title, number)
+    wanted = words.lower()
+    ordered = sorted(first.items(), key=lambda one: (not one[0].lower().startswith(wanted), one[1]))
+    return {number: title for title, number in ordered[:most]}

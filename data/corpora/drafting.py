@@ -101,15 +101,11 @@ class Draft:
         self._lines: list[int] = []
 
     def _take(self, document: Document, file: str) -> BadRow | None:
-        source_id, title, url = clean(document.source_id), clean(document.title), clean(document.url)
-        title = " ".join(title.split())
-        keep_whole = document.whole and not self._cut_whole
-        texts = (_WHOLE if keep_whole or self.kind == "pages" else self._cut)(document.text)
-        if not texts:
-            return BadRow(source_id, document.line, "the text is empty")
-        if self.kind == "pages" and len(document.text) > PASSAGES_A_PAGE and len(self._cut(texts[0])) > PASSAGES_A_PAGE:
-            return BadRow(source_id, document.line, f"a page of more than {PASSAGES_A_PAGE:,} passages")
-        self.reached.whole += keep_whole
+        source_id, url, title = clean(document.source_id), clean(document.url), title_of(document)
+        texts = texts_of(document, self.kind, self._cut, cut_whole=self._cut_whole)
+        if isinstance(texts, BadRow):
+            return texts
+        self.reached.whole += document.whole and not self._cut_whole
         owner = self.reached.documents + len(self._document_ids)
         self._document_ids.append(source_id)
         self._document_keys.append(blake2b(source_id.encode(), digest_size=16).digest())
@@ -124,6 +120,25 @@ class Draft:
         self._urls += [url] * len(texts)
         self._owners += [owner] * len(texts)
         return None
+
+
+def title_of(document: Document) -> str:
+    """Return the title of a document's passages: its own, on one line."""
+    return " ".join(clean(document.title).split())
+
+
+def texts_of(document: Document, kind: Kind, cut: Chunker, *, cut_whole: bool) -> list[str] | BadRow:
+    """Cut a document into the texts of its passages, or of its single page, or say why it has none.
+
+    With `cut_whole`, a text that already is a passage is cut as well.
+    """
+    keep_whole = document.whole and not cut_whole
+    texts = (_WHOLE if keep_whole or kind == "pages" else cut)(document.text)
+    if not texts:
+        return BadRow(clean(document.source_id), document.line, "the text is empty")
+    if kind == "pages" and len(document.text) > PASSAGES_A_PAGE and len(cut(texts[0])) > PASSAGES_A_PAGE:
+        return BadRow(clean(document.source_id), document.line, f"a page of more than {PASSAGES_A_PAGE:,} passages")
+    return texts
 
 
 def _halves(keys: list[bytes]) -> dict[str, Any]:

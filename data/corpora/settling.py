@@ -46,6 +46,12 @@ _REPEATED = """
 """
 
 
+def repeated_id(source_id: str, line: int, file: str, first_line: int, first_file: str) -> BadRow:
+    """Return the report of a document whose id an earlier document has."""
+    where = "" if file == first_file else f" of {first_file}"
+    return BadRow(source_id, line, f"line {first_line}{where} already has this id; ids must be unique")
+
+
 class Finalising:
     """Drops and numbers the rows of a load whose source has been read to its end."""
 
@@ -68,9 +74,7 @@ class Finalising:
             return
         result = self._duckdb.execute(_REPEATED_DOCUMENTS, {"documents": self._documents})
         while row := result.fetchone():
-            source_id, line, file, first_line, first_file = row
-            where = "" if file == first_file else f" of {first_file}"
-            yield BadRow(source_id, line, f"line {first_line}{where} already has this id; ids must be unique")
+            yield repeated_id(*row)
 
     def find_dropped(self, near: NearDuplicates | None) -> None:
         """Write down which rows to drop and why.

@@ -6,6 +6,7 @@ test by its text, so that no question is both trained and tested on.
 
 import hashlib
 import re
+import shutil
 import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
@@ -150,6 +151,16 @@ def keep_imported(workspace: Workspace, name: str, imported: Imported) -> None:
     if imported.gold:
         store = LabelStore(workspace)
         store.put(GOLD, name, [pair.key for pair in imported.gold], [float(v) for v in imported.gold.values()])
+
+
+def remove_dataset(workspace: Workspace, name: str) -> None:
+    """Delete a data set and its versions. Runs, gold labels and judgments of its pairs stay. Raises `UnknownNameError`."""
+    if name not in workspace.datasets():
+        raise UnknownNameError("data set", name, workspace.datasets())
+    path = workspace.dataset_file(name)
+    dataset_files(path).record.unlink(missing_ok=True)  # first: a record without its file means damage
+    path.unlink()
+    shutil.rmtree(versions_folder(workspace, name), ignore_errors=True)
 
 
 def split_of(question: str) -> str:

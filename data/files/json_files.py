@@ -91,33 +91,42 @@ def read_json(source: Path) -> Any:
         ) from error
 
 
-def read_rows(source: Path) -> Iterator[tuple[int, Row]]:
+def read_rows(source: Path, faults: list[BadInputError] | None = None) -> Iterator[tuple[int, Row]]:
     """Yield the objects of a JSON Lines file, gzipped or not, or the rows of a Parquet file, with their numbers from 1.
 
-    Blank lines are skipped. Raises `BadInputError` with file and line.
+    Blank lines are skipped. Raises `BadInputError` with file and line; with `faults`, errors of single lines are added to it
+    instead, and the lines are skipped.
     """
     if source.suffix.lower() == ".parquet":
         return enumerate(_parquet_rows(source), start=1)
-    return json_rows(read_lines(source), source)
+    return json_rows(read_lines(source), source, faults)
 
 
-def json_rows(lines: Iterable[Line], where: str | Path) -> Iterator[tuple[int, Row]]:
-    """Yield the JSON object of each line with its number; raises `BadInputError` for a line that is not an object."""
+def json_rows(
+    lines: Iterable[Line], where: str | Path, faults: list[BadInputError] | None = None
+) -> Iterator[tuple[int, Row]]:
+    """Yield the JSON object of each line with its number.
+
+    Raises `BadInputError` for a line that is not an object, or adds the error to `faults` and goes on.
+    """
     for number, text in lines:
-        try:
-            row = parse_json(text)
-        except _UNREADABLE as error:
-            raise BadInputError(
-                f"Not valid JSON ({json_fault(error)}).", where=where, line=number, hint="Fix this line."
-            ) from error
-        if not isinstance(row, dict):
-            raise BadInputError(
-                f"The line must be an object, got {type(row).__name__}.",
-                where=where,
-                line=number,
-                hint="Fix this line.",
-            )
-        yield number, row
+        row = _json_object(text)
+        if isinstance(row, str):
+            fault = BadInputError(row, where=where, line=number, hint="Fix this line.")
+            if faults is None:
+                raise fault
+            faults.append(fault)
+        else:
+            yield number, row
+
+
+def _json_object(text: str) -> Row | str:
+    """Return the object that a line contains, or what is wrong with the line."""
+    try:
+        row: Any = parse_json(text)
+    except _UNREADABLE as error:
+        return f"Not valid JSON ({json_fault(error)})."
+    return row if isinstance(row, dict) else f"The line must be an object, got {type(row).__name__}."
 
 
 def first_row(source: Path) -> Row:

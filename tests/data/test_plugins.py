@@ -122,5 +122,5 @@ def test_files_of_no_layout_are_reported_as_before(site: Path, tmp_path: Path) -
     unknown.write_text("?", encoding="utf-8")
     from berdseye.data.datasets.layouts import read_dataset
 
-    with pytest.raises(BadInputError, match=r"\.jsonl, \.json or \.parquet"):
+    with pytest.raises(BadInputError, match=r"\.jsonl, \.json, \.csv, \.tsv or \.parquet"):
         read_dataset(unknown)

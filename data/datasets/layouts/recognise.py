@@ -11,6 +11,8 @@ from berdseye.data.datasets.layouts.own import read_own
 from berdseye.data.datasets.layouts.perspectrum import is_perspectrum, read_perspectrum
 from berdseye.data.datasets.layouts.pir import is_pir, questions_of
 from berdseye.data.datasets.layouts.rows import Imported
+from berdseye.data.datasets.layouts.table import ENDINGS as TABLES
+from berdseye.data.datasets.layouts.table import read_question_table
 from berdseye.data.datasets.pir_tasks import read_pir_task
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.json_files import Row, first_row, read_json
@@ -56,8 +58,12 @@ def _read_built_in(source: Path) -> Imported:
     if source.suffix.lower() in (".jsonl", ".ndjson", ".parquet"):
         first = first_row(source)
         return next(read for fits, read in ROWS if fits(first))(source)
+    if source.suffix.lower() in TABLES:
+        return read_question_table(source)
     if source.suffix.lower() != ".json":
-        raise BadInputError("A data set must be a .jsonl, .json or .parquet file.", where=source, hint=_HINT)
+        raise BadInputError(
+            "A data set must be a .jsonl, .json, .csv, .tsv or .parquet file.", where=source, hint=_HINT
+        )
     value = read_json(source)
     if is_pir(value):
         if "source_queries" not in value and len(value) > 1:

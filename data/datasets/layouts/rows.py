@@ -1,12 +1,12 @@
 """What the layouts share: the result of an import, and the parsing of rows, questions and perspectives."""
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from berdseye.data.errors import BadInputError
+from berdseye.data.errors import BadInputError, BadRowsError
 from berdseye.data.files.json_files import Row, read_rows
 from berdseye.data.records import Pair, Perspective, Question, Stance
 from berdseye.data.texts.passages import clean
@@ -15,10 +15,14 @@ SIDES: dict[str, Stance] = {
     "supporting": "supporting",
     "support": "supporting",
     "for": "supporting",
+    "pro": "supporting",
+    "yes": "supporting",
     "opposing": "opposing",
     "undermine": "opposing",
     "oppose": "opposing",
     "against": "opposing",
+    "con": "opposing",
+    "no": "opposing",
 }
 """The names that sources give to the two stances."""
 _SIGNS: dict[str, Stance | None] = {"+ ": "supporting", "- ": "opposing", "= ": None}
@@ -89,21 +93,31 @@ def read_question_rows(
 ) -> list[Question]:
     """Read one question per row; `question` gets the row's number and object, and may raise `ValueError`.
 
-    Raises `BadInputError` with file and line for such an error. With `repeats`, later rows of a question are skipped;
-    otherwise they are an error.
+    Raises `BadRowsError` with every invalid row. With `repeats`, later rows of a question are skipped; otherwise they are
+    invalid.
     """
+    faults: list[BadInputError] = []
     questions: dict[str, Question] = {}
-    for line, row in read_rows(source):
+
+    def fault(line: int, message: str, hint: str) -> None:
+        faults.append(BadInputError(message, where=source, line=line, hint=hint))
+
+    for line, row in read_rows(source, faults):
         try:
             read = question(line, row)
         except ValueError as error:
-            message = f"{str(error)[:1].upper()}{str(error)[1:]}."
-            raise BadInputError(message, where=source, line=line, hint="Fix this line.") from error
+            fault(line, f"{str(error)[:1].upper()}{str(error)[1:]}.", "Fix this line.")
+            continue
         if not repeats and read.id in questions:
-            raise BadInputError(
-                f"An earlier question already has the id '{read.id}'.", where=source, line=line, hint="Use unique ids."
-            )
+            fault(line, f"An earlier question already has the id '{read.id}'.", "Use unique ids.")
         questions.setdefault(read.id, read)
+    return checked_questions(source, questions, faults)
+
+
+def checked_questions(source: Path, questions: Mapping[str, Question], faults: list[BadInputError]) -> list[Question]:
+    """Return the questions read from a file. Raises `BadRowsError` for its faults, `BadInputError` if it has no question."""
+    if faults:
+        raise BadRowsError(faults)
     if not questions:
         raise BadInputError("The file contains no question.", where=source, hint="Nothing was added.")
     return list(questions.values())

@@ -51,6 +51,8 @@ _GOOD_OF: dict[str, dict[str, str]] = {
     "dataset version": {"name": "debate"},
     "dataset versions": {"name": "debate"},
     "corpus duplicates": {"name": "web"},
+    "corpus remove": {"name": "web"},
+    "dataset remove": {"name": "debate"},
     "detector learning-curve": {"file": "pairs.tsv"},
     "detector score": {"file": "pairs.tsv"},
     "detector table": {"files": "pairs.tsv"},
