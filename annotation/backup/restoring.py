@@ -25,10 +25,11 @@ _NAME = re.compile(r"[^/\\\x00-\x1f]{1,250}(/[^/\\\x00-\x1f]{1,250}){0,20}")
 _CHUNK = 1 << 20
 _LARGEST_MANIFEST = 256 << 20
 _ANOTHER_COPY = "Use another copy of the backup."
-_BROKEN = (
+BROKEN = (
     zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, TypeError, LookupError,
     AttributeError,
 )  # fmt: skip
+"""What reading a damaged archive or manifest can raise."""
 
 
 def restore(
@@ -98,7 +99,7 @@ def _unpacked(file: Path, draft: Path, progress: Progress) -> BackupManifest:
                 _unpack(archive, name, entry, draft, file)
                 progress(number, "files", len(manifest.files))
             return manifest
-    except _BROKEN as error:
+    except BROKEN as error:
         raise BadInputError(f"The backup cannot be unpacked: {error}.", where=file, hint=_ANOTHER_COPY) from error
 
 

@@ -29,6 +29,8 @@ LEFT_OUT = {
     "downloads": "published data sets, which can be downloaded again",
     "label_studio": "Label Studio's own database and its secrets; judgments made there are in the backup once pulled",
     "logs": "what was done in this workspace, for the people who run it",
+    "backups": "earlier backups",
+    "uploads": "uploaded files; what was added from them is in the backup",
     "jobs": "background jobs of the app; the results of finished jobs are in the backup",
     "corpora": "corpora and their indexes, unless --corpora is given",
 }

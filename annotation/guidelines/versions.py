@@ -35,6 +35,14 @@ class Stored(NamedTuple):
     used_for: tuple[Task, ...]
 
 
+class Use(NamedTuple):
+    """A version that became the one in use for a task: when, and who decided it."""
+
+    version: str
+    at: str
+    made_by: str
+
+
 def version_of(text: str) -> str:
     """Return the version of a text: the first 12 hexadecimal digits of its SHA-256."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
@@ -124,6 +132,17 @@ def list_guidelines(judgments: Judgments) -> list[Stored]:
             Stored(row.version, row.at, row.made_by, row.text, tuple(used.get(row.version, ())))
             for row in connection.execute(query)
         ]
+
+
+def uses(judgments: Judgments, task: Task) -> list[Use]:
+    """Return which versions were in use for a task, the present one first; empty if it always was the packaged one."""
+    query = (
+        select(guidelines_in_use.c.version, guidelines_in_use.c.at, guidelines_in_use.c.made_by)
+        .where(guidelines_in_use.c.task == task)
+        .order_by(guidelines_in_use.c.id.desc())
+    )
+    with judgments.reading() as connection:
+        return [Use(row.version, row.at, row.made_by) for row in connection.execute(query)]
 
 
 def judged_by_before(judgments: Judgments, person: Annotator, task: Task, batch: Batch | None = None) -> str | None:

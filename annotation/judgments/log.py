@@ -25,10 +25,15 @@ from berdseye.data.texts.passages import clean
 
 Verdict = Literal["supports", "does not support", "unsure"]
 VERDICTS: tuple[Verdict, ...] = ("supports", "does not support", "unsure")
-Source = Literal["explore", "annotate", "adjudicate", "label-studio", "import", "demo", "doctor"]
+Source = Literal[
+    "annotate", "explore", "search", "compare", "failures", "passage", "lab", "recent",
+    "adjudicate", "label-studio", "import", "demo", "doctor",
+]  # fmt: skip
+"""Where a judgment was given: a page of the app, `recent` (a person's list of their last judgments), or elsewhere."""
 JUDGMENT_KINDS = ("judge", "prefer", "skip", "withdraw")
 """Kinds of events of which a person's latest on a pair is in force; flags and adjudications are independent of it."""
-_UNDOABLE = ("explore", "annotate")
+IN_THE_APP: tuple[Source, ...] = ("annotate", "explore", "search", "compare", "failures", "passage", "lab", "recent")
+"""The sources of what a person does on a page: undo takes it back, and it counts in the person's day."""
 _CHUNK = 500
 
 
@@ -202,7 +207,7 @@ class Judgments:
             .where(
                 events.c.annotator_id == annotator.id,
                 events.c.kind != "undo",
-                events.c.source.in_(_UNDOABLE),
+                events.c.source.in_(IN_THE_APP),
                 events.c.id.not_in(undone),
             )
             .order_by(events.c.id.desc())

@@ -83,23 +83,27 @@ class RecordedJudgment(NamedTuple):
 
 
 class Undone(NamedTuple):
-    """The judgment that a person has just taken back: its pair, comment and evidence."""
+    """The judgment that a person has just taken back: its pair, verdict (empty for a skip or a flag), comment and evidence."""
 
     pair: str
+    verdict: str
     comment: str
     evidence: tuple[Span, ...]
 
 
-def last_undone(judgments: Judgments, person: Annotator) -> Undone | None:
-    """Return what this person's last action took back; None if that action was not an undo."""
+def last_undone(judgments: Judgments, person: Annotator, pair: str | None = None) -> Undone | None:
+    """Return what this person's last action (on a pair) took back; None if that action was not an undo."""
     last = select(events.c.kind, events.c.target).where(events.c.annotator_id == person.id)
+    if pair is not None:
+        last = last.where(events.c.pair == pair)
     with judgments.reading() as connection:
         newest = connection.execute(last.order_by(events.c.id.desc()).limit(1)).one_or_none()
         if newest is None or newest.kind != "undo":
             return None
-        taken_back = select(events.c.pair, events.c.comment, events.c.evidence).where(events.c.id == newest.target)
+        columns = (events.c.pair, events.c.verdict, events.c.comment, events.c.evidence)
+        taken_back = select(*columns).where(events.c.id == newest.target)
         undone = connection.execute(taken_back).one()
-    return Undone(undone.pair, undone.comment, evidence_spans(undone.evidence))
+    return Undone(undone.pair, undone.verdict or "", undone.comment, evidence_spans(undone.evidence))
 
 
 def verdicts_of(task: Task) -> tuple[str, ...]:

@@ -35,6 +35,46 @@ def verdict_counts(judgments: Judgments) -> pd.DataFrame:
         return pd.DataFrame(map(tuple, result), columns=list(result.keys())).set_index("pair")
 
 
+def count_judgments(judgments: Judgments) -> tuple[int, int]:
+    """Return the number of present judgments and of the people who made them, without the demo's simulated annotators."""
+    query = (
+        select(func.count(), func.count(present.c.annotator_id.distinct()))
+        .join(annotators, annotators.c.id == present.c.annotator_id)
+        .where(present.c.kind.in_(("judge", "prefer")), annotators.c.demo.is_(False))
+    )
+    with judgments.reading() as connection:
+        made, people = connection.execute(query).one()
+        return int(made), int(people)
+
+
+def shared_pairs(judgments: Judgments, person: Annotator) -> int:
+    """Return how many pairs this person and someone else have both judged. Simulated annotators count as someone."""
+    mine, others = present.alias("mine"), present.alias("others")
+    query = (
+        select(func.count(mine.c.pair.distinct()))
+        .join(others, others.c.pair == mine.c.pair)
+        .where(mine.c.kind == "judge", others.c.kind == "judge")
+        .where(mine.c.annotator_id == person.id, others.c.annotator_id != person.id)
+    )
+    with judgments.reading() as connection:
+        return int(connection.execute(query).scalar_one())
+
+
+def pairs_of_others(judgments: Judgments, person: Annotator, number: int) -> list[PairRecord]:
+    """Return up to `number` pairs that others have judged and this person has not, in the order of their keys."""
+    mine = select(present.c.pair).where(present.c.annotator_id == person.id)
+    query = (
+        select(present.c.pair)
+        .where(present.c.kind == "judge", present.c.annotator_id != person.id, present.c.pair.not_in(mine))
+        .distinct()
+        .order_by(present.c.pair)
+        .limit(number)
+    )
+    with judgments.reading() as connection:
+        keys = list(connection.execute(query).scalars())
+    return list(judgments.pair_records(keys).values())
+
+
 def pairs_of_passages(judgments: Judgments, texts: Sequence[str]) -> dict[str, PairRecord]:
     """Return the pairs in the database whose passage has one of these texts, by key."""
     with judgments.reading() as connection:

@@ -72,7 +72,7 @@ def training_set(pairs: Sequence[LabelledPair], source: str | Path, data_hash: s
             raise BadInputError(
                 f"The {name} split has {content}, but both labels are required to {why}.",
                 where=source,
-                hint="Add pairs of more questions, or assign train, dev and test in a column 'split'.",
+                hint="Judge pairs of more questions, one in ten of which is for dev, or set a file's column 'split'.",
             )
     return TrainingSet(by_split["train"], by_split["dev"], by_split["test"], str(source), data_hash)
 

@@ -63,7 +63,9 @@ def time_chart(table: pd.DataFrame, statistic: str = "Krippendorff's alpha") -> 
 def dots(base: alt.Chart, value: str, *, title: str | None = None, floor: float = 0.0) -> alt.LayerChart:
     """Draw a dot at the column `value` for each row of `base`, on a line from `low` to `high`."""
     scale = alt.Scale(domain=[floor, 1.0])
-    lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=scale, title=title), x2="high:Q")
+    lines = base.mark_rule(strokeWidth=2).encode(
+        x=alt.X("low:Q", scale=scale, title=title, axis=alt.Axis(tickCount=5)), x2="high:Q"
+    )
     dots = base.mark_point(filled=True, size=70).encode(
         x=alt.X(f"{value}:Q", scale=scale, title=title),
         tooltip=[alt.Tooltip(f"{name}:Q", format=".3f") for name in (value, "low", "high")] + [alt.Tooltip("n:Q")],

@@ -3,6 +3,8 @@
 Labels are in long form, without the texts of pairs, so that they are fast to read.
 """
 
+from collections.abc import Collection
+
 import pandas as pd
 from sqlalchemy import select
 
@@ -89,6 +91,21 @@ def agreement_labels(
         demo=False,
     )
     return pd.concat([people, machine[[c for c in people.columns if c in machine.columns]]], ignore_index=True)
+
+
+def labels_among(
+    labels: pd.DataFrame, items: Collection[str] | None = None, people: Collection[str] = ()
+) -> pd.DataFrame:
+    """Return the labels of some items by some people: `items` None stands for all of them, and no `people` for everyone.
+
+    A detector's labels stay for the items that these people labelled.
+    """
+    by_detector = labels["annotator"].str.startswith(DETECTOR)
+    kept = labels["annotator"].isin(list(people)) if people else ~by_detector
+    if items is not None:
+        kept &= labels["item"].isin(list(items))
+    judged = labels.loc[kept, "item"].unique()
+    return labels[kept | (by_detector & labels["item"].isin(judged))].reset_index(drop=True)
 
 
 def adjudicated(judgments: Judgments) -> dict[str, bool]:

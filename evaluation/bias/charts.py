@@ -37,7 +37,7 @@ def sycophancy_arrows(cells: pd.DataFrame) -> alt.LayerChart:
     arrows["turn"] = (arrows["value"] >= arrows["start"]).map({True: 90, False: -90})
     scale = alt.Scale(zero=False, nice=True)
     title = "Delta of the top k (0: as many opposing as supporting passages, 1: only supporting)"
-    x = alt.X("value:Q", title=title, scale=scale)
+    x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5))
     rows = alt.Y("system:N", title=None, sort=None, axis=alt.Axis(labelLimit=320))
     base = alt.Chart(arrows).encode(
         y=rows,
@@ -48,7 +48,7 @@ def sycophancy_arrows(cells: pd.DataFrame) -> alt.LayerChart:
             legend=alt.Legend(symbolOpacity=1),
             scale=alt.Scale(domain=list(_SIDES), range=[STANCE_COLOURS[side] for side in _SIDES]),
         ),
-        tooltip=["system", "asked", "start", "value", "low", "high", "n"],
+        tooltip=["system", alt.Tooltip("asked", title="query"), "start", "value", "low", "high", "n"],
     )
     intervals = base.mark_rule(strokeWidth=8, opacity=0.2).encode(
         x=alt.X("low:Q", title=title, scale=scale), x2="high:Q"
@@ -61,7 +61,7 @@ def sycophancy_arrows(cells: pd.DataFrame) -> alt.LayerChart:
     dots = (
         alt.Chart(asked)
         .mark_point(filled=True, size=90, opacity=1, color=NEUTRAL)
-        .encode(y=rows, x=x, tooltip=["system", "asked", "value", "low", "high", "n"])
+        .encode(y=rows, x=x, tooltip=["system", alt.Tooltip("asked", title="query"), "value", "low", "high", "n"])
     )
     return cast(
         alt.LayerChart,
@@ -93,7 +93,7 @@ def share_dots(cells: pd.DataFrame, *, part: str, colours: Mapping[str, str]) ->
         tooltip=list(cells.columns),
     )
     scale = alt.Scale(domain=[0, 100])
-    x = alt.X("value:Q", title="percent", scale=scale)
+    x = alt.X("value:Q", title="percent", scale=scale, axis=alt.Axis(tickCount=5))
     lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title="percent", scale=scale), x2="high:Q")
     dots = base.mark_point(filled=True, size=80, opacity=1).encode(x=x)
     ticks = base.mark_tick(thickness=3, size=12, color=NEUTRAL).encode(

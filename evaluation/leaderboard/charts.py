@@ -29,7 +29,7 @@ def standings(measured: pd.DataFrame, printed: pd.DataFrame, title: str) -> alt.
         y=alt.Y("system:N", title=None, sort=both["system"].tolist(), axis=alt.Axis(labelLimit=420))
     )
     scale = alt.Scale(zero=False, nice=True)
-    x = alt.X("value:Q", title=title, scale=scale)
+    x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5))
     is_measured = alt.datum.what == "measured here"
     colour = alt.Color("pipeline:N", legend=None, scale=alt.Scale(domain=sorted(ours["pipeline"].unique())))
     lines = (

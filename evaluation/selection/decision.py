@@ -181,3 +181,12 @@ def renew_order(judgments: Judgments, batch: Batch, known: DecisionComparison) -
     """Sort the remaining pairs of a batch by the current value of a judgment."""
     if batch.order == "decision":
         reorder_batch(judgments, batch, known.values())
+
+
+def decision_standing(workspace: Workspace, judgments: Judgments, batch: Batch) -> DecisionState | None:
+    """Return the progress of a decision batch, and reorder its remaining pairs by it; None for other batches."""
+    if not decides(batch):
+        return None
+    known = deciding_batch(workspace, judgments, batch)
+    renew_order(judgments, batch, known)
+    return known.standing()

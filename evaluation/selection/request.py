@@ -7,12 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
+from berdseye.annotation.batches.runs_queue import pairs_of_runs
 from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, Order, Task, batch_questions, create_batch
 from berdseye.annotation.guidelines.versions import keep
 from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.datasets.stored import split_unit
 from berdseye.data.errors import BadInputError
+from berdseye.data.labels import LabelStore
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
@@ -131,6 +136,47 @@ class BatchRequest:
         return self.shows_labels or ordered or "probability" in self.resolved_strata
 
 
+class ExpectedBatch(NamedTuple):
+    """What a request would create: its pairs, and the judgments that they need from everyone together.
+
+    `each` is the share of one person (None: the batch names nobody). `most` says that the batch may have fewer pairs: a decision
+    leaves out those that people have judged. `unlabelled` counts the pairs that the detector must label first.
+    """
+
+    pairs: int
+    judgments: int
+    each: float | None
+    most: bool
+    unlabelled: int
+
+
+def expected_batch(workspace: Workspace, judgments: Judgments, request: BatchRequest) -> ExpectedBatch:
+    """Count what a request would create, without creating it and without labelling a pair.
+
+    Raises `BadInputError` where the pairs cannot be chosen.
+    """
+    _checked(request)
+    if request.decide is None:
+        items, _ = _chosen(workspace, judgments, request, lambda _: nullcontext(silent))
+        records = {item.record.key: item.record for item in items}
+    else:
+        without = batch_questions(judgments, request.without)
+        records = {
+            key: record
+            for key, record in pairs_of_runs(workspace, request.decide, parse_measure(request.measure).k).items()
+            if split_unit(record.question, record.perspective) not in without
+        }
+    unlabelled = 0
+    if records and (request.needs_labels or (request.detector and request.task != "prefer")):
+        detector = _detector(workspace, request)
+        held = LabelStore(workspace).get(detector.name, list(records), detector.version)
+        unlabelled = int(np.isnan(held).sum())
+    count = len(records) if request.sample is None else min(request.sample, len(records))
+    shared, people = min(request.calibration, count), len(set(request.people))
+    wanted = shared * people + (count - shared) * request.per_pair
+    return ExpectedBatch(count, wanted, wanted / people if people else None, request.decide is not None, unlabelled)
+
+
 def create_requested_batch(
     workspace: Workspace,
     judgments: Judgments,
@@ -145,11 +191,7 @@ def create_requested_batch(
 
     Raises `BadInputError` for a request that contradicts itself, before anything is read.
     """
-    task, order, strata = request.resolved_task, request.resolved_order, request.resolved_strata
-    if request.preset == "random-questions":
-        check_random_questions(
-            order=order, calibration=request.calibration, sample=request.sample, without=request.without
-        )
+    task, order, strata = _checked(request)
     items, recipe = _chosen(workspace, judgments, request, counting)
     threshold = 0.5
     if request.needs_labels or (request.detector and task != "prefer"):
@@ -185,6 +227,16 @@ def create_requested_batch(
         guidelines=guidelines,
     )
     return create_batch(judgments, plan, items), len({item.record.key for item in items})
+
+
+def _checked(request: BatchRequest) -> tuple[Task, Order, list[Stratum]]:
+    """The task, the order and the strata; raises `BadInputError` for a request that contradicts itself."""
+    task, order, strata = request.resolved_task, request.resolved_order, request.resolved_strata
+    if request.preset == "random-questions":
+        check_random_questions(
+            order=order, calibration=request.calibration, sample=request.sample, without=request.without
+        )
+    return task, order, strata
 
 
 def _chosen(

@@ -59,3 +59,13 @@ def test_the_pace_of_a_day_is_of_what_stands(judgments: Judgments) -> None:
     queue.skip(ana, KEYS[2])
     assert pace(judgments, ana, day, start).pairs == 3
     assert first_event_since(judgments, day) == 2
+
+
+def test_every_page_counts_in_the_day_and_a_pair_judged_twice_is_one(judgments: Judgments) -> None:
+    ana, day = judgments.sign_in("Ana"), midnight()
+    judgments.add_pairs(PAIRS.values())
+    for source in ("explore", "compare", "search", "passage", "failures", "lab", "recent"):
+        judgments.judge(ana, KEYS[0], "supports", source=source, shown=True)
+    judgments.judge(ana, KEYS[1], "supports", source="compare", shown=True)
+    judgments.judge(ana, KEYS[2], "supports", source="import")
+    assert pace(judgments, ana, day) == Pace(2, None, None)

@@ -6,7 +6,16 @@ from berdseye.annotation.batches.progress import batch_frame
 from berdseye.annotation.batches.queue import BatchQueue
 from berdseye.annotation.batches.runs_queue import RunsQueue
 from berdseye.annotation.batches.stored import TASKS, BatchPlan, Item, create_batch
-from berdseye.annotation.guidelines.versions import in_use, judged_by_before, keep, list_guidelines, load, packaged, use
+from berdseye.annotation.guidelines.versions import (
+    in_use,
+    judged_by_before,
+    keep,
+    list_guidelines,
+    load,
+    packaged,
+    use,
+    uses,
+)
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.judgments.recorded import JudgmentDetails
 from berdseye.data.errors import BadInputError, UnknownNameError
@@ -66,3 +75,15 @@ def test_an_empty_or_endless_text_is_refused(judgments: Judgments, text: str) ->
         use(judgments, text)
     with pytest.raises(UnknownNameError, match="'0123'"):
         load(judgments, "0123")
+
+
+def test_uses_are_kept_for_each_task_the_present_one_first(judgments: Judgments) -> None:
+    assert uses(judgments, "judge") == []
+    ours = use(judgments, "Ours.", made_by="Lead")
+    use(judgments, "Of another task.", task="prefer", made_by="Lead")
+    use(judgments, None, made_by="Ana")
+    assert [(one.version, one.made_by) for one in uses(judgments, "judge")] == [
+        (packaged("judge").version, "Ana"),
+        (ours.version, "Lead"),
+    ]
+    assert len(uses(judgments, "prefer")) == 1

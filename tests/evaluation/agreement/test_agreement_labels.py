@@ -8,7 +8,7 @@ from berdseye.data.labels import LabelStore
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.evaluation.agreement.alignment import SKIPPED_RULES, UNSURE_RULES, Rule, counted
-from berdseye.evaluation.agreement.labels import agreement_labels
+from berdseye.evaluation.agreement.labels import agreement_labels, labels_among
 from berdseye.evaluation.agreement.together import agreement
 from tests.evaluation.small_workspace import judge, key
 
@@ -82,3 +82,13 @@ def test_no_judgments_give_no_labels(small: Workspace, judgments: Judgments, det
     labels = agreement_labels(small, judgments, named)
     assert labels.empty
     assert agreement(labels).pairs == []
+
+
+def test_labels_of_some_people_keep_the_detector_on_their_pairs(small: Workspace, said: Judgments) -> None:
+    labels = agreement_labels(small, said, parse_detector("random"))
+    of_ana = labels_among(labels, people=("Ana",))
+    assert set(of_ana["annotator"]) == {"Ana", "detector random"}
+    assert set(of_ana["item"]) == {key(0, 0, 0), key(0, 1, 0)}
+    one = labels_among(labels, [key(0, 1, 1)])
+    assert sorted(one["annotator"]) == ["Bo", "detector random"]
+    assert labels_among(labels, [], ("Ana",)).empty
