@@ -27,6 +27,7 @@ MAY: dict[Role, frozenset[Right]] = {
 """The rights of each role."""
 
 PAGES: dict[str, Right] = {
+    "home": "explore",
     "explore": "explore",
     "search": "explore",
     "passage": "explore",
@@ -42,8 +43,14 @@ PAGES: dict[str, Right] = {
     "studies": "research",
     "detectors": "train",
     "detector_lab": "train",
+    "data": "research",
+    "batches": "send out",
+    "people": "send out",
     "label_studio": "judge",
     "jobs": "research",
+    "workspace": "administer",
+    "documentation": "explore",
+    "keys": "explore",
 }
 """The right that each page requires, by the name of its file in app/views."""
 

@@ -3,9 +3,10 @@ are not signed in."""
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 from sqlalchemy import event
@@ -99,6 +100,17 @@ def people() -> PeopleSettings:
         return started
     now = people_now(_workspace())
     return replace(started, roles=now.roles, default_role=now.default_role, session_hours=now.session_hours)
+
+
+def use_settings(saved: Mapping[str, Mapping[str, Any]], names: Iterable[tuple[str, str]]) -> None:
+    """Let every page use these saved settings, given by section and key, without a restart. The mode and the provider of
+    `people` are not among them: the server's checks were set up for them when it started."""
+    present = workspace().settings
+    for section, key in names:
+        if section != "people":
+            present[section] = {**present[section], key: saved[section][key]}
+    present["language_models"] = {**present["language_models"], "prices": saved["language_models"]["prices"]}
+    st.cache_data.clear()  # measures depend on settings
 
 
 @contextmanager

@@ -181,6 +181,12 @@ def standings(runs: Made, source: str, measure: str, test: Test, correction: str
     return board(_scores(runs, source, measure), test=test, correction=correction)
 
 
+def score_of(run: RunManifest, source: str, measure: str) -> Score:
+    """Return the score of one run by one measure."""
+    [score] = _scores(made([run], source), source, measure)
+    return score
+
+
 @cached_on(judgments_version, max_entries=50, show_spinner="Scoring the runs at growing k…")
 def by_k(runs: Made, source: str, measure: str, deepest: int) -> pd.DataFrame:
     """Points of a measure, named without a cutoff, at growing k for each system."""

@@ -6,22 +6,38 @@ const typing = (event) =>
     (element) => element.matches?.("textarea, select, [contenteditable=true], input:not([type=checkbox], [type=radio])"),
   );
 
-// The height of the bar above the page in pixels, which covers what is scrolled under it.
+// While a dialog is open, keys belong to the cards in it.
+const DIALOG = '[data-testid="stDialog"]';
+const dialogOf = (element) => element.closest(DIALOG);
+
+// The bar above the page, in pixels, and the line below it that stays in sight cover what is scrolled under them.
 const BAR = 48;
+const line = () => document.querySelector('[data-testid="stLayoutWrapper"]:has(> .st-key-judging)');
+const covered = (element) => {
+  const stays = dialogOf(element) ? null : line();
+  if (!stays || stays.contains(element)) return BAR;
+  const { top, bottom } = stays.getBoundingClientRect();
+  return getComputedStyle(stays).position === "sticky" && top <= BAR + 1 ? Math.max(BAR, bottom) : BAR;
+};
+const roomAbove = () => {
+  const stays = line();
+  return BAR + 12 + (stays && getComputedStyle(stays).position === "sticky" ? stays.getBoundingClientRect().height : 0);
+};
 function isOnScreen(element) {
   const { top, bottom, height } = element.getBoundingClientRect();
-  const inSight = Math.min(bottom, window.innerHeight) - Math.max(top, BAR);
-  return inSight >= 0.5 * Math.min(height, window.innerHeight - BAR);
+  const bar = covered(element);
+  const inSight = Math.min(bottom, window.innerHeight) - Math.max(top, bar);
+  return inSight >= 0.5 * Math.min(height, window.innerHeight - bar);
 }
 const isWholeOnScreen = (element) => {
   const { top, bottom } = element.getBoundingClientRect();
-  return top >= BAR && bottom <= window.innerHeight;
+  return top >= covered(element) && bottom <= window.innerHeight;
 };
 
 export default function ({ data, parentElement }) {
-  const line = parentElement.querySelector(".berdseye-card-focus");
-  const [previous, next, hint] = line.children;
-  const state = (line.berdseye ??= { view: data.view, place: 0 });
+  const root = parentElement.querySelector(".berdseye-card-focus");
+  const [previous, next, hint] = root.children;
+  const state = (root.berdseye ??= { view: data.view, place: 0 });
   if (state.view !== data.view) Object.assign(state, { view: data.view, place: 0 });
   state.stop?.abort();
   const stop = (state.stop = new AbortController());
@@ -33,7 +49,12 @@ export default function ({ data, parentElement }) {
   const mark = () => {
     const all = cards();
     const current = all[placeIn(all)];
+    const room = dialogOf(root) ? 12 : roomAbove();
+    // The line that stays in sight has the colour of the page, whatever the theme.
+    const app = document.querySelector(".stApp");
+    document.documentElement.style.setProperty("--page-colour", getComputedStyle(app).backgroundColor);
     for (const card of all) {
+      card.style.scrollMargin = `${room}px 0 1rem`;
       if (card === current) card.setAttribute(CURRENT, "true");
       else card.removeAttribute(CURRENT);
     }
@@ -61,19 +82,37 @@ export default function ({ data, parentElement }) {
     if (!card) return;
     const places = card.querySelectorAll(`[class*="${data.answers}${number}-"]`);
     // Two buttons: the label has just changed and the old button is not removed yet. Nobody has seen the new one.
-    if (places.length !== 1) return;
-    if (isOnScreen(card)) {
-      hint.textContent = "";
-      places[0].querySelector("button").click();
+    if (places.length > 1) return;
+    if (places.length === 0) {
+      hint.textContent = `Nothing was recorded: no button here has the number ${number}.`;
       return;
     }
-    focusWhatIsOnScreen();
-    hint.textContent = `Nothing was recorded: the focused passage was not on the screen. Press ${number} again.`;
+    const button = places[0].querySelector("button");
+    const read = data.reads && document.querySelector(data.reads);
+    if (button.disabled) {
+      hint.textContent = `Nothing was recorded. ${data.refusal || "This label is adjudicated: change it on the Adjudication page."}`;
+    } else if (!isOnScreen(card)) {
+      focusWhatIsOnScreen();
+      hint.textContent = `Nothing was recorded: the focused passage was not on the screen. Press ${number} again.`;
+    } else if (read && !isOnScreen(read)) {
+      read.scrollIntoView({ block: "nearest" });
+      hint.textContent = `Nothing was recorded: the passage was not on the screen. Press ${number} again.`;
+    } else {
+      hint.textContent = "";
+      button.click();
+    }
   };
   const pressed = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;
+    const dialog = dialogOf(root);
+    if (!dialog && document.querySelector(DIALOG)) return;
     const key = event.key.toLowerCase();
-    const act = { j: () => move(1), k: () => move(-1) }[key] ?? (/^[1-9]$/.test(key) ? () => answer(Number(key)) : null);
+    const press = (name) => () => dialog.querySelector(name)?.click();
+    const act =
+      { j: () => move(1), k: () => move(-1) }[key] ??
+      (/^[1-9]$/.test(key) ? () => answer(Number(key)) : null) ??
+      (dialog && data.presses[key] ? press(data.presses[key]) : null) ??
+      (dialog && key.length === 1 && key !== " " ? () => {} : null);
     if (!act) return;
     event.preventDefault();
     event.stopImmediatePropagation();

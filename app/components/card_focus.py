@@ -5,7 +5,9 @@ order in which they were pressed, but the buttons they press belong to the last 
 that moves to another item, would answer the wrong item; this module refuses such an answer.
 """
 
+from collections.abc import Mapping
 from importlib.resources import files
+from types import MappingProxyType
 
 import streamlit as st
 
@@ -22,6 +24,7 @@ _MOUNT = st.components.v2.component(
     js=(_HERE / "card_focus.js").read_text(encoding="utf-8"),
     isolate_styles=False,
 )
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 CARD = "card-"
 """The prefix of the key of every card's container."""
 
@@ -46,18 +49,33 @@ def take_answer(what: str) -> bool:
     return bool(is_drawn(what) and st.session_state.pop(_KEY))
 
 
-def card_focus(view: str, *, answers: str) -> None:
+def card_focus(
+    view: str,
+    *,
+    answers: str,
+    refusal: str = "",
+    reads: str = "",
+    cards: str = CARD,
+    presses: Mapping[str, str] = _NOTHING,
+) -> None:
     """Draw the buttons that move the focus, and listen to the keys.
 
     `view` identifies what the cards show; a new one moves the focus to the first card. `answers` is the prefix of the keys of
     the buttons that the digits press; the digit and a hyphen follow it. If the focused card is off screen, a digit scrolls to it
-    instead of answering.
+    instead of answering; so it does if the container `reads`, which holds the text that all cards are about, is off screen.
+    `refusal` is what to do about buttons that are disabled.
+
+    `cards` is the prefix of the keys of the cards. In a dialog, the cards take all keys: none reaches the page behind it, and
+    `presses` has the keys that press other buttons in it, by the key of their container.
     """
     _MOUNT(
-        key="passage-focus",
+        key=f"focus-{cards}",
         data={
             "view": view,
-            "cards": f'[class*="st-key-{CARD}"]',
+            "cards": f'[class*="st-key-{cards}"]',
             "answers": f"st-key-{answers}",
+            "refusal": refusal,
+            "reads": f".st-key-{reads}" if reads else "",
+            "presses": dict(presses),
         },
     )

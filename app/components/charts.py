@@ -6,6 +6,7 @@ import altair as alt
 import pandas as pd
 
 _ROW = 28
+_TICKS = 5
 _SHORT = 12
 _CURVE, _CURVE_WIDTH = 110, 420
 _NEUTRAL = "#8a94a0"  # visible on light and dark backgrounds
@@ -21,7 +22,9 @@ def dots_with_intervals(
         base = base.encode(color=alt.value(_NEUTRAL))
     else:
         base = base.encode(color=alt.Color(f"{colour}:N", title=None), yOffset=alt.YOffset(f"{colour}:N"))
-    lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=scale, title=value), x2="high:Q")
+    lines = base.mark_rule(strokeWidth=2).encode(
+        x=alt.X("low:Q", scale=scale, title=value, axis=alt.Axis(tickCount=_TICKS)), x2="high:Q"
+    )
     dots = base.mark_point(filled=True, size=80).encode(x=alt.X(f"{value}:Q", scale=scale), tooltip=list(frame.columns))
     return cast(alt.LayerChart, (lines + dots).properties(height=alt.Step(_ROW)))
 

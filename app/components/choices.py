@@ -31,13 +31,13 @@ def selectbox_by_id(
     label: str, ids: Sequence[str], key: str, shown: Callable[[str], str], *, first: str = "", help: str | None = None
 ) -> str:
     """Draw the choice of one of the ids, of which there must be at least one, and return it. `first` is the default if the
-    address, under `key`, names none of them.
+    address, under `key`, names none of them. If the address changes by itself, as when a person goes back, so does the choice.
 
     Streamlit's own binding would put the shown texts into the address, which are long, change and need not be unique.
     """
     default = first if first in ids else ids[0]
-    if st.session_state.get(key) not in ids:
-        in_address = st.query_params.get(key, default)
+    in_address, written = str(st.query_params.get(key, "")), f"{key} in the address"
+    if st.session_state.get(key) not in ids or st.session_state.get(written, in_address) != in_address:
         st.session_state[key] = in_address if in_address in ids else default
     chosen = st.selectbox(label, ids, key=key, format_func=shown, help=help)
     result = chosen if chosen in ids else default
@@ -45,12 +45,21 @@ def selectbox_by_id(
         st.query_params[key] = result
     elif key in st.query_params:
         del st.query_params[key]
+    st.session_state[written] = str(st.query_params.get(key, ""))
     return result
 
 
-def one_of(label: str, options: Iterable[T], *, key: str, default: T | None = None, named: bool = True) -> T:
+def one_of(
+    label: str,
+    options: Iterable[T],
+    *,
+    key: str,
+    default: T | None = None,
+    named: bool = True,
+    shown: Callable[[T], str] = str,
+) -> T:
     """Draw the options as a row and return the chosen one, by default `default` or the first. `named=False` shows the label to
-    screen readers only. There must be at least one option."""
+    screen readers only, and `shown` names the options. There must be at least one option."""
     choices = list(options)
     first = choices[0] if default is None else default
     chosen = st.segmented_control(
@@ -59,6 +68,7 @@ def one_of(label: str, options: Iterable[T], *, key: str, default: T | None = No
         default=first,
         required=True,
         key=key,
+        format_func=shown,
         bind="query-params",
         label_visibility="visible" if named else "collapsed",
     )

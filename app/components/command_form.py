@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import streamlit as st
 
-from berdseye.app.components.plain_text import escaped
+from berdseye.app.components.plain_text import with_code
 
 _HIDDEN = ("workspace", "form", "json", "help")
 _ACROSS = 3
@@ -27,8 +27,7 @@ def leaf_commands(group: Any, before: tuple[str, ...] = ()) -> dict[tuple[str, .
 def draw_command_help(command: Any) -> None:
     """Draw the help of a command with its example."""
     description, _, example = (command.help or "").partition("Example:")
-    parts = enumerate(description.strip().split("`"))
-    st.caption("".join(f"`{part}`" if place % 2 else escaped(part) for place, part in parts))
+    st.caption(with_code(description.strip()))
     if example:
         st.caption("For example:")
         st.code(example.strip().strip("`"), language=None)

@@ -11,9 +11,8 @@ from berdseye.data.records import Question
 from berdseye.evaluation.exploration.inspection import Listing
 
 
-def coverage_table(question: Question, listings: Sequence[Listing], k: int) -> None:
-    """Draw a table with one row per perspective and one column per ranking: the first covering rank or 'missing'. The last rows
-    are the measures of this query."""
+def coverage_table(question: Question, listings: Sequence[Listing]) -> None:
+    """Draw a table with one row per perspective and one column per ranking: the first covering rank or 'missing'."""
     columns = [escaped(f"{entry.corpus} · {entry.pipeline}") for entry in listings]
     rows: dict[str, list[str]] = {}
     for place, perspective in enumerate(question.perspectives):
@@ -21,9 +20,15 @@ def coverage_table(question: Question, listings: Sequence[Listing], k: int) -> N
         rows[f"{perspective_mark(place)}{side_badge(perspective)} {escaped(perspective.text)}"] = [
             _first(rank) for rank in ranks
         ]
-    rows[f"MRecall@{k}"] = [f"{entry.mrecall:.0f}" for entry in listings]
-    rows[f"Precision@{k}"] = [f"{entry.precision:.2f}" for entry in listings]
-    st.table(pd.DataFrame.from_dict(rows, orient="index", columns=columns))
+    with st.container(key="coverage"):
+        st.table(pd.DataFrame.from_dict(rows, orient="index", columns=columns))
+
+
+def measures_line(listings: Sequence[Listing], k: int) -> str:
+    """Return the measures of this question for each ranking, in the order of the table's columns."""
+    recall = ", ".join(f"{100 * entry.mrecall:.0f}" for entry in listings)
+    precision = ", ".join(f"{100 * entry.precision:.0f}" for entry in listings)
+    return f":gray[MRecall@{k} {recall}; Precision@{k} {precision} (percent, in the order of the columns).]"
 
 
 def missing_line(question: Question, listings: Sequence[Listing]) -> str:

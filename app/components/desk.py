@@ -3,7 +3,6 @@ annotator last judged, and the annotator's progress and pace today."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import ndiff
 
 import streamlit as st
 
@@ -14,9 +13,12 @@ from berdseye.annotation.batches.stored import Batch, Task
 from berdseye.annotation.guidelines.versions import Guidelines, in_use, judged_by_before, load
 from berdseye.annotation.judgments.log import Annotator, PairRecord
 from berdseye.annotation.judgments.pace import Pace, first_event_since, midnight, pace
+from berdseye.annotation.judgments.recent import own_judgments
 from berdseye.annotation.judgments.recorded import JudgmentDetails, last_undone
 from berdseye.app.access.session import errors_in_place, judgments, workspace
 from berdseye.app.components.card_focus import mark_drawn, take_answer
+from berdseye.app.components.guidelines_changes import differences
+from berdseye.app.components.judging import keep_own, replaced
 from berdseye.app.components.keys import FLAG, GUIDELINES, PAUSE, SKIP, UNDO
 from berdseye.app.components.pair_card import CARD_HEIGHT, answers_card, choices_of, pair_card, verdict_buttons
 from berdseye.app.components.passage_text import restore_evidence, taken_evidence
@@ -32,16 +34,8 @@ _FITTING = """<style>
   max-height: max(13rem, 100vh - 23rem - var(--tour-height, 0rem));
 }
 .st-key-guidelines { overflow-y: auto; }
-/* On a telephone the verdicts stay under the thumb, and the guidelines are below the passage. */
-@media (max-width: 640px) {
-  .st-key-verdicts {
-    position: fixed; z-index: 99; left: 0; right: 0; bottom: var(--tour-height, 0rem); padding: 0.5rem 1rem;
-    background-color: Canvas; border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent);
-  }
-  .stMainBlockContainer { padding-bottom: 8rem; }
-}
 </style>"""
-_LAST, _PAUSED, _HIDDEN = "last_word", "paused_at", "guidelines_hidden"
+_LAST, _PAUSED, _HIDDEN, _DRAWN = "last_word", "paused_at", "guidelines_hidden", "pair_drawn"
 
 
 def guidelines_panel(guidelines: Guidelines) -> None:
@@ -66,22 +60,6 @@ def changed_guidelines(before: str, guidelines: Guidelines, read: str) -> None:
     changes, current = st.tabs(["Changes", "Current guidelines"])
     changes.markdown(differences(load(judgments(), before).text, guidelines.text))
     current.markdown(without_pictures(guidelines.text))
-
-
-def differences(before: str, after: str) -> str:
-    """Return Markdown with the differences by paragraph: removed text struck through, added text on a coloured
-    background."""
-    lines = []
-    old, new = ([line for line in text.splitlines() if line.strip()] for text in (before, after))
-    for line in ndiff(old, new):
-        kind, text = line[:2], escaped(line[2:].strip())
-        if kind == "- ":
-            lines.append(f":red[~~{text}~~]")
-        elif kind == "+ ":
-            lines.append(f":green-background[{text}]")
-        elif kind == "  ":
-            lines.append(text)
-    return "\n\n".join(lines)
 
 
 @st.cache_data(max_entries=20, show_spinner=False)
@@ -151,6 +129,7 @@ def draw_desk(desk: Desk) -> None:
             changed_guidelines(before, guidelines, desk.read)
             return
         key = desk.queue.next(desk.person)
+        _restore_undone(desk, key)
         progress_line(desk.person, *desk.queue.done(desk.person))
         hidden = st.session_state.get(_HIDDEN, False)
         card, side = (st.container(), None) if hidden else st.columns([9, 4])
@@ -168,6 +147,19 @@ def draw_desk(desk: Desk) -> None:
             _keys(desk, key, guidelines)
         break_reminder(working_time(), float(workspace().settings["judging"]["break_minutes"]))
         _draw_message(desk)
+
+
+def _restore_undone(desk: Desk, key: str | None) -> None:
+    """If the pair is back because the person has undone its judgment, here or on another page, restore the comment and the
+    evidence, so that the person can change them instead of entering them again."""
+    before, st.session_state[_DRAWN] = st.session_state.get(_DRAWN), key
+    if key is None or key == before:
+        return
+    undone = last_undone(judgments(), desk.person, key)
+    if undone is not None:
+        if not st.session_state.get(_comment_key(key)):
+            st.session_state[_comment_key(key)] = undone.comment
+        restore_evidence(key, undone.evidence)
 
 
 def _read_before(desk: Desk, guidelines: Guidelines) -> str | None:
@@ -263,14 +255,16 @@ def _give(desk: Desk, pair: str, verdict: str, guidelines: Guidelines) -> None:
         return  # the key was pressed twice before the next pair was drawn
     seconds, uid = taken
     with errors_in_place():
+        before = own_judgments(judgments(), desk.person, [pair]).get(pair)
         receipt = desk.queue.give(desk.person, pair, verdict, _details(pair, seconds, guidelines), uid=uid)
+        keep_own(receipt.event)
         count_judgment(workspace(), judgments(), desk.batch)
         late = (
             " Another annotator has taken over this pair in the meantime; your judgment is stored as well."
             if receipt.late
             else ""
         )
-        _summarize(desk, pair, verdict, late)
+        _summarize(desk, pair, verdict, escaped(replaced(before, verdict)) + late)
 
 
 def _skip(desk: Desk, pair: str, guidelines: Guidelines) -> None:
@@ -284,11 +278,6 @@ def _skip(desk: Desk, pair: str, guidelines: Guidelines) -> None:
 def _undo(desk: Desk) -> None:
     with errors_in_place():
         pair = desk.queue.undo(desk.person)
-        if pair is not None and (undone := last_undone(judgments(), desk.person)) is not None:
-            # Restore the comment and the evidence, so that the person can change them instead of entering them again.
-            if not st.session_state.get(_comment_key(pair)):
-                st.session_state[_comment_key(pair)] = undone.comment
-            restore_evidence(pair, undone.evidence)
         working_time().restart()
         _set_message(desk, "Undone." if pair else "There is nothing to undo.")
 

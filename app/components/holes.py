@@ -11,12 +11,11 @@ import streamlit as st
 
 from berdseye.annotation.judgments.adjudication import adjudicated_labels
 from berdseye.annotation.judgments.log import Judgment, Verdict
-from berdseye.app.access.roles import may
-from berdseye.app.access.session import annotator, judgments, role, workspace
-from berdseye.app.components.card_focus import CARD, card_focus
+from berdseye.app.access.session import annotator, judgments, workspace
+from berdseye.app.components.card_focus import CARD
 from berdseye.app.components.choices import passage_address, question_address
-from berdseye.app.components.corrections import LAST, correct, undo
-from berdseye.app.components.keys import FAILURES, UNDO, key_list, keyboard
+from berdseye.app.components.judging import correct, judging_line, may_judge, offer_people_first
+from berdseye.app.components.keys import FAILURES
 from berdseye.app.components.pair_card import GIVE, choices_of, verdict_buttons
 from berdseye.app.components.perspective_mark import perspective_mark, side_badge
 from berdseye.app.components.plain_text import escaped, highlighted
@@ -33,6 +32,7 @@ ANCHOR = "passages"
 """The anchor of the passages in the page's address."""
 _LABEL_BADGES = {1.0: ":green-badge[supports]", 0.0: ":gray-badge[does not support]"}
 _MOST_IN_EXPLORE = 20
+_IDLE = "Judge the focused passage with **1**, **2**, **3**."
 
 
 def clickable_holes(
@@ -63,7 +63,7 @@ def hole_reader(run: Run, row: int, place: int, source: str, k: int) -> None:
     st.subheader(escaped(question.text), anchor=ANCHOR)
     st.markdown(f"{perspective_mark(place - 1)}{side_badge(perspective)} {escaped(perspective.text)}")
     st.markdown(
-        f"[Open in Explore](./?{_address(run, question.id, source, k)}) · "
+        f"[Open in Explore](explore?{_address(run, question.id, source, k)}) · "
         f"[This question in all runs]({question_address(run.manifest.dataset, question.id)})"
     )
     first = int(labelled.first_ranks()[0, place - 1])
@@ -73,7 +73,10 @@ def hole_reader(run: Run, row: int, place: int, source: str, k: int) -> None:
         return
     keys = [labelled.keys[0][rank, place - 1].decode() for rank in shown]
     by_pair, adjudicated = _judgments_of(keys), adjudicated_labels(judgments(), keys)
-    _toolbar(f"{run.manifest.name} {question.id} {place}", source)
+    judging_line(FAILURES, f"{run.manifest.name} {question.id} {place}", answers=GIVE, idle=_IDLE)
+    offer_people_first(
+        source, f"The map shows labels from {escaped(source)} only; your judgments change the reasons but not the map."
+    )
     passages = opened.passages(ids[0][shown].tolist())
     for rank, passage, key in zip(shown, passages, keys, strict=True):
         if rank >= k:
@@ -84,11 +87,6 @@ def hole_reader(run: Run, row: int, place: int, source: str, k: int) -> None:
             st.markdown(f"**{rank + 1}. {title}** {badge}")
             st.markdown(highlighted(passage.text, matched_spans(passage.text, perspective.text)))
             _verdict(question, place, opened.name, passage, key, by_pair.get(key, ()), adjudicated.get(key), rank)
-
-
-def may_judge() -> bool:
-    """Whether the person has a name and a role that may judge."""
-    return annotator() is not None and may(role(), "judge")
 
 
 def _verdict(
@@ -110,7 +108,7 @@ def _verdict(
             verdict_buttons(
                 key,
                 choices_of("judge"),
-                lambda _, verdict: correct(question, place, corpus, passage, cast(Verdict, verdict)),
+                lambda _, verdict: correct(question, place, corpus, passage, cast(Verdict, verdict), "failures"),
                 at=f"-{rank}",
                 keys=False,
                 earlier=own,
@@ -128,34 +126,6 @@ def _judgments_of(keys: Sequence[str]) -> dict[str, list[Judgment]]:
     for judgment in judgments().present(list(dict.fromkeys(keys))):
         by_pair.setdefault(judgment.pair, []).append(judgment)
     return by_pair
-
-
-def _toolbar(hole: str, source: str) -> None:
-    """Draw the buttons that move the focus between the passages and undo a judgment."""
-    if st.session_state.get("hole-read") != hole:
-        st.session_state["hole-read"] = hole
-        st.session_state.pop(LAST, None)
-    if not may_judge():
-        if annotator() is None:
-            st.markdown(":orange[Enter your name in the sidebar to correct labels.]")
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        with st.container(width="content"):
-            card_focus(hole, answers=GIVE)
-        st.button("Undo", icon=":material/undo:", shortcut=UNDO, on_click=undo)
-        key_list(FAILURES)
-        st.markdown(escaped(st.session_state.get(LAST, "")) or "Judge the focused passage with **1**, **2**, **3**.")
-    keyboard(FAILURES)
-    if HUMAN not in parse_label_source(source).parts:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(
-                f"The map shows labels from {escaped(source)} only; your judgments change the reasons but not the map."
-            )
-            st.button("Prefer people's judgments", type="tertiary", on_click=_people_first, args=(source,))
-
-
-def _people_first(source: str) -> None:
-    st.session_state["labels"] = f"{HUMAN}>{source}"
 
 
 def _address(run: Run, question: str, source: str, k: int) -> str:

@@ -1,10 +1,10 @@
-"""Jobs on pages: the box of one job with its state, progress, output and buttons; the count of running jobs in the sidebar; the
-unfinished jobs of one kind on the page of their results; and the form that runs a pipeline as a job."""
+"""Jobs on pages: the box of one job with its state, progress, output and buttons; the count of running jobs in the sidebar; and
+the unfinished jobs of one kind on the page of their results."""
 
 import shlex
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -13,11 +13,9 @@ from berdseye.app.access.roles import may, right_of_command
 from berdseye.app.access.session import errors_in_place, people, role, started_by, workspace
 from berdseye.app.components.downloads import download
 from berdseye.app.components.plain_text import escaped
+from berdseye.app.components.reader_time import shown_moment
 from berdseye.app.jobs.reports import Reached
-from berdseye.app.jobs.running import Job, dismiss_job, list_jobs, resume_job, start_job, stop_job
-from berdseye.data.errors import BadInputError
-from berdseye.evaluation.pipelines import pipeline_of
-from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
+from berdseye.app.jobs.running import Job, dismiss_job, list_jobs, resume_job, stop_job
 
 _SILENT_AFTER = 60.0
 STATES = {
@@ -109,7 +107,7 @@ def whole_log(job: Job) -> None:
 
 def history(job: Job) -> str:
     """Return when the job began, for which person, and how it ended."""
-    parts = [f"Job {int(job.id)}", f"began {_moment(job.began)}"]
+    parts = [f"Job {int(job.id)}", f"began {shown_moment(job.began)}"]
     if job.person:
         parts.append(f"by {job.person}")
     if (end := job.end) is not None:
@@ -134,11 +132,6 @@ def command_line(job: Job) -> str:
     return shlex.join(job.arguments)
 
 
-def _moment(when: datetime) -> str:
-    shown = when.astimezone(UTC)
-    return f"{shown:%H:%M} UTC" if shown.date() == datetime.now(UTC).date() else f"{shown:%Y-%m-%d %H:%M} UTC"
-
-
 def _clock(seconds: float) -> str:
     return str(timedelta(seconds=max(0, round(seconds))))
 
@@ -161,18 +154,20 @@ def _running() -> int:
     return sum(job.runs for job in list_jobs(workspace()))
 
 
-def draw_unfinished_jobs(kind: str, wanted: Callable[[Job], bool], *, with_done: bool = False) -> None:
+def draw_unfinished_jobs(
+    kind: str, wanted: Callable[[Job], bool], *, with_done: bool = False, titled: Callable[[Job], str] = command_line
+) -> None:
     """Draw the `wanted` jobs that are not done, refreshed every two seconds while one runs. The page is drawn again when one has
     ended.
 
     `kind` separates the remembered state from that of other kinds of jobs. With `with_done`, finished jobs are shown too, with
-    their output, until they are dismissed.
+    their output, until they are dismissed. `titled` names a job, by default by its command.
     """
     running = any(job.runs for job in list_jobs(workspace()) if wanted(job))
-    st.fragment(_draw, run_every=2 if running else None)(f"{kind}-under-way", wanted, with_done)
+    st.fragment(_draw, run_every=2 if running else None)(f"{kind}-under-way", wanted, with_done, titled)
 
 
-def _draw(seen: str, wanted: Callable[[Job], bool], with_done: bool) -> None:
+def _draw(seen: str, wanted: Callable[[Job], bool], with_done: bool, titled: Callable[[Job], str]) -> None:
     jobs = [(job, job.state) for job in list_jobs(workspace()) if wanted(job)]
     before = st.session_state.get(seen, set())
     st.session_state[seen] = {job.id for job, state in jobs if state == "runs"}
@@ -181,44 +176,6 @@ def _draw(seen: str, wanted: Callable[[Job], bool], with_done: bool) -> None:
     for job, state in jobs:
         if state != "done" or with_done:
             with st.container(border=True, key=f"job-{job.id}"):
-                job_box(job)
+                job_box(job, titled(job))
                 if state == "done" and (output := job.output_tail):
                     st.code(output, language=None, wrap_lines=True)
-
-
-def run_form() -> None:
-    """Draw the form that runs a pipeline as a job. A stored run is not repeated unless the person asks for it."""
-    with st.expander("Run a pipeline", icon=":material/play_arrow:"), st.form("run", border=False):
-        columns = st.columns([2, 2, 3, 1])
-        datasets = columns[0].multiselect("Data sets", workspace().datasets(), default=workspace().datasets())
-        corpora = columns[1].multiselect("Corpora", workspace().corpora(), default=workspace().corpora())
-        pipeline = columns[2].text_input(
-            "Pipeline", DEFAULT_PIPELINES[0], help="bm25(k1=1.2,b=0.75), dense(static) >> mmr(0.9)"
-        )
-        k = columns[3].number_input("k", 1, 1000, 20)
-        repeat = st.toggle("Repeat runs that exist at this depth", key="run-again")
-        if st.form_submit_button("Run", type="primary", icon=":material/play_arrow:"):
-            with errors_in_place():
-                if not datasets or not corpora:
-                    raise BadInputError("No data set or no corpus is chosen.", hint="Choose at least one of each.")
-                canonical = str(pipeline_of(workspace(), pipeline))
-                options = [
-                    *(w for d in datasets for w in ("--dataset", d)),
-                    *(w for c in corpora for w in ("--corpus", c)),
-                ]
-                arguments = (
-                    "run",
-                    *options,
-                    "--pipeline",
-                    canonical,
-                    "--k",
-                    str(int(k)),
-                    *(() if repeat else ("--missing",)),
-                )
-                start_job(workspace(), arguments, person=started_by())
-                st.rerun()
-
-
-def draw_unfinished_runs() -> None:
-    """Draw the pipeline runs that were started and are not done."""
-    draw_unfinished_jobs("runs", lambda job: job.arguments[:1] == ("run",))

@@ -17,7 +17,7 @@ export default function ({ data, parentElement }) {
       return;
     }
     const bound = data.bindings[event.key.toLowerCase()];
-    if (!bound) return;
+    if (!bound || document.querySelector('[data-testid="stDialog"]')) return;
     const inside = bound.focus ? "input, textarea" : "button, input";
     const found = document.querySelector(`.st-key-${bound.target}`)?.querySelector(inside);
     if (!found) return;

@@ -6,11 +6,12 @@ from typing import Literal, NamedTuple
 
 import streamlit as st
 
-By = Literal["button", "page", "focus", "passage", "cards"]
+By = Literal["button", "page", "focus", "passage", "cards", "palette"]
 VERDICTS = ("1", "2", "3")
 SKIP, UNDO, FLAG, PAUSE, GUIDELINES = "x", "u", "f", "p", "g"
 EVIDENCE, COMMENT, KEYS, NAMES = "e", "m", "?", "h"
 NEXT, PREVIOUS = "j", "k"
+LAST = "l"
 LEAVE = "escape"
 TOUR_START, TOUR_NEXT, TOUR_BACK, TOUR_LEAVE = "t", "n", "b", "q"
 STREAMLIT_KEYS = frozenset({"c", "r"})
@@ -28,7 +29,16 @@ EDITS = {
     "previous": PREVIOUS,
 }
 """Keys of the Perspectives page, by what their buttons do."""
-_SHOWN = {"escape": "Esc", "arrowdown": "↓", "arrowup": "↑", "space": "Space"}
+PALETTE_OPENS, OPEN, OPEN_BESIDE = "ctrl+k", "enter", "ctrl+enter"
+_SHOWN = {
+    "escape": "Esc",
+    "arrowdown": "↓",
+    "arrowup": "↑",
+    "space": "Space",
+    PALETTE_OPENS: "Ctrl K",
+    OPEN: "Enter",
+    OPEN_BESIDE: "Ctrl Enter",
+}
 _MOUNT = st.components.v2.component(
     "berdseye_keyboard", js=(files("berdseye.app.components") / "keyboard.js").read_text(encoding="utf-8")
 )
@@ -39,7 +49,7 @@ class Binding(NamedTuple):
 
     `by` names the listener: `button`, a Streamlit button; `page`, the page, which clicks the widget in the container `target`;
     `focus`, the page, which puts the cursor there; `passage`, the passage with its evidence; `cards`, the list of cards, one of
-    which has the focus.
+    which has the focus; `palette`, the command palette.
     """
 
     key: str
@@ -90,13 +100,28 @@ EXPLORE = (
     *(Binding(str(n), f"flip the label of perspective {n}", "cards") for n in range(1, 10)),
     *_CARDS,
 )
-FAILURES = (
+COMPARE = SEARCH = EXPLORE
+PASSAGE = (
+    *(Binding(str(n), f"flip the label in row {n} of the focused question", "cards") for n in range(1, 10)),
+    Binding(NEXT, "the next question", "cards"),
+    Binding(PREVIOUS, "the previous question", "cards"),
+    *_CARDS[2:],
+)
+_VERDICTS = (
     Binding("1", "supports", "cards"),
     Binding("2", "does not support", "cards"),
     Binding("3", "unsure", "cards"),
-    *_CARDS,
 )
+FAILURES = (*_VERDICTS, *_CARDS)
 """Keys of the passages around the chosen hole."""
+LAST_JUDGMENTS = (
+    Binding(LAST, "open or close your last judgments"),
+    *_VERDICTS,
+    Binding(NEXT, "the next judgment", "cards"),
+    Binding(PREVIOUS, "the previous judgment", "cards"),
+    Binding(UNDO, "undo (repeatable)", "cards"),
+)
+"""Keys of the list of a person's last judgments, which opens on every page; while it is open, they override those of the page."""
 PERSPECTIVES = (
     Binding("1", "propose a missing perspective"),
     Binding("2", "split one"),
@@ -128,14 +153,28 @@ TOUR = (
     Binding(TOUR_LEAVE, "leave the tour"),
 )
 """Keys of the tour, which is available on every page."""
+PALETTE = (
+    Binding(PALETTE_OPENS, "open or close it (⌘ K on a Mac)", "palette"),
+    Binding("arrowdown", "the next line", "palette"),
+    Binding("arrowup", "the previous line", "palette"),
+    Binding(OPEN, "open the marked line", "palette"),
+    Binding(OPEN_BESIDE, "open it in a new tab", "palette"),
+    Binding(LEAVE, "close it", "palette"),
+)
+"""Keys of the command palette, which is available on every page."""
 PAGES: dict[str, tuple[Binding, ...]] = {
     "Annotate": ANNOTATE,
     "While choosing evidence": EVIDENCE_KEYS,
     "Adjudication": ADJUDICATION,
     "Explore": EXPLORE,
+    "Search": SEARCH,
+    "Compare": COMPARE,
+    "Passage": PASSAGE,
     "Failures": FAILURES,
     "Perspectives": PERSPECTIVES,
+    "Your last judgments, on any page": LAST_JUDGMENTS,
     "The tour, on any page": TOUR,
+    "The command palette, on any page": PALETTE,
 }
 
 
@@ -144,7 +183,7 @@ def key_table(bindings: tuple[Binding, ...]) -> str:
     rows = [(_SHOWN.get(b.key, b.key.upper()), b.does) for b in bindings]
     digits = [row for row in rows if row[0].isdigit()]
     if len(digits) == 9:
-        rows = [("1 … 9", digits[0][1].replace(" 1", " 1 … 9")), *(row for row in rows if row not in digits)]
+        rows = [("1 … 9", digits[0][1].replace(" 1", " 1 … 9", 1)), *(row for row in rows if row not in digits)]
     return "\n".join(["| Key | What it does |", "| --- | --- |", *(f"| `{key}` | {does} |" for key, does in rows)])
 
 
@@ -158,6 +197,7 @@ def key_list(bindings: tuple[Binding, ...]) -> None:
             evidence.markdown(key_table(EVIDENCE_KEYS))
         else:
             st.markdown(key_table(bindings))
+        st.markdown("`Ctrl K` finds pages, questions and actions. [All keys](keys)")
 
 
 def keyboard(bindings: tuple[Binding, ...]) -> None:

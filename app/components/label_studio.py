@@ -89,8 +89,8 @@ def _other_server(person: Annotator) -> None:
         )
         if not account.email:
             st.caption(
-                "Then an admin of Berdseye links that address to you (`berdseye people link`), so that your judgments are "
-                "stored under your name."
+                "Then an admin of Berdseye links that address to you on the page People, so that your judgments are stored under "
+                "your name."
             )
     else:
         st.markdown("You have no account there. Ask an admin of that server for an invitation.")

@@ -13,21 +13,22 @@ _ROOM = """
 .stMainBlockContainer { padding: 3.25rem 2rem 2rem; }
 [data-testid="stHeader"] { height: 3rem; min-height: 3rem; }
 [data-testid="stSidebarContent"] { padding: 0 0.75rem; }
-[data-testid="stSidebarUserContent"] { padding: 0.25rem 0.5rem 1rem; }
+[data-testid="stSidebarUserContent"] { padding: 0.25rem 0.5rem 0.5rem; }
 [data-testid="stSidebarHeader"] { height: 3.25rem; min-height: 3.25rem; margin: 0; }
 [class*="st-key-card-"] { scroll-margin: 4rem 0 1rem; }
 .st-key-kept_name, .st-key-reconnected { position: absolute; }
+.st-key-question-heading { position: absolute; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .stApp .stMarkdown span.stMarkdownColoredBackground { padding: 0 0.1em; }
 """
 # All pages and the person stay in sight on a screen of 768 pixels.
 _NAVIGATION = """
 [data-testid="stSidebarNavItems"] { gap: 0; }
 [data-testid="stSidebarNavItems"] li::before {
-  display: block; padding: 0.5rem 0 0.125rem; font-size: 0.8125rem; font-weight: 600; line-height: 1.25;
+  display: block; padding: 0.375rem 0 0; font-size: 0.8125rem; font-weight: 600; line-height: 1.25;
 }
 [data-testid="stSidebarNavItems"] li { margin: 0; }
 [data-testid="stSidebarNavLinkContainer"] { padding: 0; margin: 0; }
-[data-testid="stSidebarNavLink"] { padding-block: 0; margin: 0; height: 1.75rem; min-height: 1.75rem; }
+[data-testid="stSidebarNavLink"] { padding-block: 0; margin: 0; height: 1.5rem; min-height: 1.5rem; }
 [data-testid="stSidebarNav"] { margin-bottom: 0; }
 [data-testid="stSidebarNavSeparator"] { display: none; }
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.5rem; }
@@ -35,7 +36,56 @@ _NAVIGATION = """
 # The title of a page and what it answers are one line, above what one came to see.
 _HEAD = """
 .st-key-page-head { gap: 0 0.75rem; }
+@media (min-width: 641px) {
+  .st-key-page-head { flex-wrap: nowrap; }
+  .st-key-page-head > :has([data-testid="stCaptionContainer"]) { flex: 0 1 auto; min-width: 0; }
+  .st-key-page-head [data-testid="stCaptionContainer"] p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+}
+:is(.st-key-page-head, .st-key-page-head > *) > :has(.st-key-last-judgments) { flex: none; width: auto; }
+.st-key-page-head button p { white-space: nowrap; }
+@media (max-width: 1200px) { .st-key-judging-idle { display: none; } }
+.st-key-page-head button { min-height: 1.75rem; padding-block: 0; }
+.st-key-page-head > .st-key-palette { margin-left: auto; }
+@media (max-width: 640px) {
+  .st-key-page-head > .st-key-palette { position: fixed; top: 0.625rem; right: 1rem; z-index: 999991; }
+}
+.st-key-page-head > :has(.st-key-palette-found) { position: absolute; }
+.st-key-page-help a { color: inherit; text-decoration: none; opacity: 0.65; }
+.st-key-page-help a:is(:hover, :focus-visible) { opacity: 1; }
 .st-key-page-head h1 { font-size: 1.375rem; font-weight: 650; line-height: 1.25; padding: 0; }
+"""
+# The line that judges, with the perspectives or the passage it is about, stays in sight above the passages.
+_JUDGING = """
+@media (min-width: 641px) and (min-height: 500px) {
+  [data-testid="stLayoutWrapper"]:has(> .st-key-judging) {
+    position: sticky; top: 3rem; z-index: 90; padding-block: 0.25rem;
+    background-color: var(--page-colour, Canvas);
+    box-shadow: 0 0 0 0.25rem var(--page-colour, Canvas), 0 0.375rem 0.375rem 0.125rem var(--page-colour, Canvas);
+  }
+  .st-key-passage-read { max-height: 35vh; overflow-y: auto; }
+}
+.st-key-judging [data-testid="stCaptionContainer"] p {
+  white-space: nowrap; overflow: hidden; text-overflow: ellipsis; line-height: 1.35;
+}
+"""
+# The text of a perspective takes the room that the ranks leave.
+_COVERAGE = """
+.st-key-coverage :is(td, th) { padding-block: 0.25rem; }
+.st-key-coverage :is(td, th) * { max-width: none !important; }
+@media (min-width: 641px) {
+  .st-key-coverage :is(td, thead th) * { white-space: nowrap !important; }
+  .st-key-coverage tbody th { width: 99%; }
+}
+"""
+# On a telephone the verdicts of Annotate and Adjudication stay under the thumb, and the rest is below the passage.
+_TELEPHONE = """
+@media (max-width: 640px) {
+  .st-key-verdicts {
+    position: fixed; z-index: 99; left: 0; right: 0; bottom: var(--tour-height, 0rem); padding: 0.5rem 1rem;
+    background-color: Canvas; border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent);
+  }
+  .stMainBlockContainer:has(.st-key-verdicts) { padding-bottom: 8rem; }
+}
 """
 # Chosen names wrap to a second line instead of disappearing under the edge.
 _CHOSEN = """
@@ -58,4 +108,6 @@ _SMALL_PRINT = """
 
 def apply_style() -> None:
     """Add the style to the page."""
-    st.html(f"<style>{SECTION_TITLES}{_ROOM}{_NAVIGATION}{_HEAD}{_CHOSEN}{_SMALL_PRINT}{_FILLED}{CHIPS}</style>")
+    st.html(
+        f"<style>{SECTION_TITLES}{_ROOM}{_NAVIGATION}{_HEAD}{_JUDGING}{_COVERAGE}{_TELEPHONE}{_CHOSEN}{_SMALL_PRINT}{_FILLED}{CHIPS}</style>"
+    )

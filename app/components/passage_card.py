@@ -19,7 +19,7 @@ SOURCE_NAMES = {
     "gold": "gold label of the data set's authors",
     "detector": "detector",
 }
-_ICONS = {"detector": ":material/smart_toy:", "gold": ":material/verified:"}
+_ICONS = {"detector": ":material/smart_toy:", "gold": ":material/verified:", "adjudicator": ":material/gavel:"}
 CHIPS_OF_A_CARD = CHIP
 """The prefix of the keys of a card's chips, which `berdseye.app.components.card_focus` presses by their place."""
 
@@ -37,10 +37,10 @@ def passage_card(
         st.markdown(highlighted(hit.passage.text, matched_spans(hit.passage.text, query)))
         with st.container(horizontal=True, gap="small"):
             for place, chip in enumerate(hit.chips):
-                _chip_button(chip, hit, place, number, can_judge=can_judge, flip=flip)
+                chip_button(chip, hit, place, number, can_judge=can_judge, flip=flip)
 
 
-def _chip_button(
+def chip_button(
     chip: Chip,
     hit: Hit,
     place: int,
@@ -49,6 +49,7 @@ def _chip_button(
     can_judge: bool,
     flip: Callable[[Chip, Hit], None],
 ) -> None:
+    """Draw the chip of the perspective at `place` (from 0) on card `number` of the page."""
     says = chip.opinion if chip.by == "detector" else "supports" if chip.supports else "does not support"
     short = says if chip.by == "detector" else "yes" if chip.supports else "no"
     st.button(

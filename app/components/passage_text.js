@@ -72,6 +72,7 @@ export default function ({ data, parentElement, setStateValue }) {
   };
   const pressed = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;
+    if (document.querySelector('[data-testid="stDialog"]')) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const act = state.choosing
       ? (keys[key] ?? (/^[1-9]$/.test(key) ? () => toggle(data.sentences[Number(key) - 1]) : null))

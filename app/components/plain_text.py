@@ -24,6 +24,12 @@ def escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", parted)
 
 
+def with_code(text: str) -> str:
+    """Return the escaped text with the parts between backquotes, such as commands, as code."""
+    parts = enumerate(text.split("`"))
+    return "".join(f"`{part}`" if place % 2 else escaped(part) for place, part in parts)
+
+
 def highlighted(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """Return the escaped text with the spans (start, end) highlighted. The spans are sorted and do not overlap."""
     parts: list[str] = []

@@ -6,8 +6,8 @@ from itertools import islice
 import streamlit as st
 
 from berdseye.app.cached.searching import NO_ADDRESS, Item
+from berdseye.app.components.card_focus import CARD
 from berdseye.app.components.choices import passage_address
-from berdseye.app.components.perspective_mark import perspective_mark
 from berdseye.app.components.plain_text import escaped, highlighted, web_address
 from berdseye.evaluation.exploration.facets import Values, facet_counts
 from berdseye.retrieval.lexical.query_words import matched_spans
@@ -63,16 +63,16 @@ def result_card(
     number: int,
     query: str,
     facets: Mapping[str, Sequence[str]],
-    supported: Sequence[int],
     key: str,
     more: Callable[[Item], None],
+    chips: Callable[[int], None],
+    place: int,
 ) -> None:
-    """Draw the card of a search result. `facets` are its values of each facet, `supported` the perspectives (from 0) that it
-    supports; `more` is called to search for similar passages."""
-    with st.container(border=True):
+    """Draw the card of a search result as card `place` (from 0) of the page. `facets` are its values of each facet; `more` is
+    called to search for similar passages, and `chips` to draw the labels of the card."""
+    with st.container(border=True, key=f"{CARD}{place}"):
         title = escaped(item.passage.title) or "untitled"
         badges = [f":{_COLOURS.get(word, 'gray')}-badge[people: {word}]" for word in facets.get("verdict", ())]
-        badges += [perspective_mark(place) for place in supported]
         st.markdown(f"**{number}. [{title}]({passage_address(item.corpus, item.passage.id)})** {' '.join(badges)}")
         ranks = ", ".join(f"{escaped(name)} rank {rank}" for name, rank in item.ranks.items())
         how = ranks or f"similarity {item.score:.3f}"
@@ -80,6 +80,7 @@ def result_card(
         source = f" · [{escaped(domain)}]({address})" if address else ""
         st.caption(f"{escaped(item.corpus)} · {how}{source}")
         st.markdown(highlighted(item.passage.text, matched_spans(item.passage.text, query)))
+        chips(place)
         st.button(
             "Similar passages",
             key=f"like-{key}",

@@ -22,18 +22,14 @@ Need = Literal["corpus", "data set", "pairs", "word", "run"]
 PARAMETER = "tour"
 """The query parameter that keeps the step by its name, which stays valid when steps are added."""
 MISSING: dict[Need, str] = {
-    "corpus": "This workspace has no corpus yet. `berdseye corpus add NAME FILE` adds your documents (README, *Bring your own*).",
-    "data set": "This workspace has no data set yet. `berdseye dataset add NAME FILE` adds your questions (README, *Bring your "
-    "own*).",
-    "pairs": "There is nothing to judge yet. Create a run on the Runs page or with `berdseye run`, or create a batch.",
+    "corpus": "This workspace has no corpus yet. Add your documents on the Data page.",
+    "data set": "This workspace has no data set yet. Add your questions on the Data page.",
+    "pairs": "There is nothing to judge yet. Run a pipeline on the Runs page, or create a batch on the Batches page.",
     "word": "Nobody has judged a pair yet. Judge some on Annotate or Explore, then come back.",
-    "run": "This workspace has no runs yet. Create one on the Runs page or with `berdseye run`.",
+    "run": "This workspace has no runs yet. Run a pipeline on the Runs page.",
 }
 """What to do if the workspace lacks what a step shows."""
-DEMO = (
-    "To see an example, create a small workspace with `berdseye demo --workspace demo` and open it with `berdseye app "
-    "--workspace demo`."
-)
+DEMO = "To see an example, load the demo data on the Home page of an empty workspace."
 """The alternative to each text of `MISSING`: the demo workspace."""
 _MOUNT = st.components.v2.component(
     "berdseye_tour", js=(files("berdseye.app.components") / "tour_card.js").read_text(encoding="utf-8")
@@ -125,8 +121,8 @@ STEPS = (
         "runs",
         "Compare systems on one leaderboard",
         "A row is a pipeline over a corpus, with its interval. **Labels from** sets the label source: the detector, people or "
-        "the data set's authors. Systems that share one of the **Letters** do not differ significantly: check this before you "
-        "call one better. **Run a pipeline** adds a row.",
+        "the data set's authors. Systems in one of the **Significance groups** do not differ significantly: check this "
+        "before you call one better. **Run a pipeline** adds a row.",
         "run",
     ),
     Step(
@@ -189,13 +185,19 @@ def tour(here: str, pages: Mapping[str, StreamlitPage]) -> None:
     steps = steps_of(role())
     if not steps:
         return
-    step = _step(here, steps, pages)
+    step = _step(here, steps)
     _start_button(here, steps[0], running=step is not None)
     if step is not None:
         _draw_card(step, steps, here, pages)
 
 
-def _step(here: str, steps: Sequence[Step], pages: Mapping[str, StreamlitPage]) -> Step | None:
+def start_tour(here: str) -> None:
+    """Start the tour at its first step. It is shown when `tour` is drawn next."""
+    if steps := steps_of(role()):
+        _go(steps[0], here)
+
+
+def _step(here: str, steps: Sequence[Step]) -> Step | None:
     """Return the step to show. If a button of the tour was pressed, switch to the page of its step."""
     state = st.session_state
     going = state.pop(_GOING, None)
@@ -203,7 +205,7 @@ def _step(here: str, steps: Sequence[Step], pages: Mapping[str, StreamlitPage]) 
         state[_STEP] = going.name
         if going.page != here:
             shown = going.on_demo if is_demo(workspace().folder) else {}
-            st.switch_page(pages[going.page], query_params={**shown, PARAMETER: going.name})
+            st.switch_page(f"views/{going.page}.py", query_params={**shown, PARAMETER: going.name})
     elif state.get(_LEFT):
         st.query_params.pop(PARAMETER, None)
         return None

@@ -8,9 +8,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from berdseye.app.components.card_focus import CARD
 from berdseye.app.components.choices import passage_address
 from berdseye.app.components.downloads import downloads
-from berdseye.app.components.perspective_mark import perspective_mark
+from berdseye.app.components.judging import judging_line, offer_people_first
+from berdseye.app.components.keys import COMPARE
+from berdseye.app.components.label_chips import LabelledPassage, Standing, label_chips, standing_of
+from berdseye.app.components.perspective_mark import CHIP, perspective_mark
 from berdseye.app.components.plain_text import escaped, highlighted
 from berdseye.data.corpora import open_corpus
 from berdseye.data.records import Passage, Question
@@ -25,12 +29,14 @@ SHOWN_AT_ONCE = 20
 
 @dataclass(frozen=True)
 class ListOf:
-    """A side of the comparison: its letter, data set, corpus and pipeline, and its labelled run with the question's row."""
+    """A side of the comparison: its letter, data set, corpus, pipeline and label source, and its labelled run with the question's
+    row."""
 
     letter: str
     dataset: str
     corpus: str
     pipeline: str
+    source: str
     labelled: LabelledRun
     row: int
 
@@ -44,6 +50,11 @@ class ListOf:
 
     def passages(self, workspace: Workspace) -> list[Passage]:
         return open_corpus(workspace, self.corpus).passages(self.labelled.ids[self.row, : self.depth].tolist())
+
+    def labelled_passage(self, rank: int, passage: Passage) -> LabelledPassage:
+        """Return the passage at `rank` (from 0) with its labels."""
+        labels = self.labelled.labels[self.row, rank, : len(self.question.perspectives)].tolist()
+        return LabelledPassage(self.question, self.corpus, passage, labels, self.source)
 
 
 def two_lists(workspace: Workspace, first: ListOf, second: ListOf, k: int) -> None:
@@ -87,7 +98,7 @@ def _addresses(first: ListOf, second: ListOf, k: int) -> str:
     pipelines = list(dict.fromkeys((first.pipeline, second.pipeline)))
     query = [("set", first.dataset), ("question", first.question.id), ("k", str(min(k, SHOWN_AT_ONCE)))]
     query += [("corpora", c) for c in corpora] + [("pipelines", p) for p in pipelines]
-    return f"[Open in Explore, to correct labels](./?{urlencode(query)})"
+    return f"[Open in Explore](explore?{urlencode(query)})"
 
 
 def _ranks(first: ListOf, second: ListOf, k: int) -> pd.DataFrame:
@@ -132,31 +143,49 @@ def _side_by_side(
     names: Sequence[Sequence[object]],
     shown: int,
 ) -> None:
-    for column, side, passages, names_of_side, others, other in zip(
-        st.columns(2), sides, passages_of_sides, names, reversed(names), reversed(sides), strict=True
+    tops = [
+        [side.labelled_passage(rank, passage) for rank, passage in enumerate(passages[:shown])]
+        for side, passages in zip(sides, passages_of_sides, strict=True)
+    ]
+    view = " ".join(
+        [sides[0].question.id, *(part for s in sides for part in (s.dataset, s.corpus, s.pipeline)), str(shown)]
+    )
+    judging_line(
+        COMPARE,
+        view,
+        answers=CHIP,
+        idle="**1**–**9** flip a label of the focused passage.",
+        perspectives=sides[0].question.perspectives,
+    )
+    first = sides[0].source
+    offer_people_first(
+        first, f"Labels of A are from {escaped(first)} only: your judgments do not change them.", key="labels_a"
+    )
+    standing = standing_of([each for top in tops for each in top])
+    number = 0
+    for column, side, top, names_of_side, others, other in zip(
+        st.columns(2), sides, tops, names, reversed(names), reversed(sides), strict=True
     ):
         places = {name: rank for rank, name in enumerate(others, start=1)}
         with column:
             st.markdown(f"##### {side.letter}: {escaped(side.corpus)} · {escaped(side.pipeline)}")
-            if not passages:
+            if not top:
                 st.info("The run retrieved no passage for this question.")
-            for rank, (passage, name) in enumerate(zip(passages[:shown], names_of_side, strict=False)):
+            for rank, (passage, name) in enumerate(zip(top, names_of_side, strict=False), start=1):
                 where = places.get(name)
                 mark = (
                     f":orange-badge[only in {side.letter}]"
                     if where is None
                     else f":gray-badge[{other.letter}: rank {where}]"
                 )
-                _card(side, rank, passage, mark)
+                _card(passage, rank, mark, number, standing)
+                number += 1
 
 
-def _card(side: ListOf, rank: int, passage: Passage, mark: str) -> None:
-    labels = side.labelled.labels[side.row, rank]
-    marks = " ".join(perspective_mark(place) for place in np.flatnonzero(labels == 1).tolist())
-    unlabelled = int(np.isnan(labels[: len(side.question.perspectives)]).sum())
-    with st.container(border=True):
-        title = f"[{escaped(passage.title) or 'untitled'}]({passage_address(side.corpus, passage.id)})"
-        st.markdown(f"**{rank + 1}. {title}** {mark} {marks}")
-        if unlabelled:
-            st.caption(f"no label for {unlabelled} of the perspectives")
-        st.markdown(highlighted(passage.text, matched_spans(passage.text, side.question.text)))
+def _card(shown: LabelledPassage, rank: int, mark: str, number: int, standing: Standing) -> None:
+    passage = shown.passage
+    with st.container(border=True, key=f"{CARD}{number}"):
+        title = f"[{escaped(passage.title) or 'untitled'}]({passage_address(shown.corpus, passage.id)})"
+        st.markdown(f"**{rank}. {title}** {mark}")
+        st.markdown(highlighted(passage.text, matched_spans(passage.text, shown.question.text)))
+        label_chips(shown, number, standing, "compare")

@@ -34,7 +34,7 @@ from berdseye.data.errors import BadInputError, BerdseyeError
 from berdseye.data.people import PeopleSettings, folded_email
 from berdseye.data.workspace import Workspace
 
-START_PAGE = "explore"
+START_PAGE = "home"
 """The page that the app opens on, by the name of its file in app/views. Streamlit serves it at the app's root address only."""
 LOOPBACK = ("localhost", "127.0.0.1")
 PUBLIC = ("_stcore/health", "_stcore/host-config", "_stcore/stream")
@@ -49,9 +49,10 @@ ROUTES: dict[str, Right | None] = {
     "_stcore/metrics": "administer",
     "_stcore/": None,
 }
-"""The right that the other routes require in team mode, by prefix; the first match applies. None: nobody may use the route. Only
-the detector lab accepts files, so uploads require its right. The agent protocol is closed to everyone because it has no
-sign-in. A file below `MEDIA` is only for the person who requested it (`Made`)."""
+"""The right that the other routes require in team mode, by prefix; the first match applies. None: nobody may use the route.
+Only pages for researchers accept files (Data, Batches, Workspace, the detector lab), so uploads require a right of theirs. The
+agent protocol is closed to everyone because it has no sign-in. A file below `MEDIA` is only for the person who requested it
+(`Made`)."""
 _UNSAFE = {
     "server.enableAgentApi": "the agent protocol has no sign-in",
     "server.trustedUserHeaders": "the app would trust such a header from anyone, without a sign-in",
@@ -135,7 +136,7 @@ class OwnOrigin:
 
 
 class StartPage:
-    """Redirects the address with the start page's name (`/explore`) to the root address, and keeps the query.
+    """Redirects the address with the start page's name (`/home`) to the root address, and keeps the query.
 
     Streamlit itself draws the start page there as well, but with the message "Page not found".
     """

@@ -29,7 +29,7 @@ def pair_reader(row: dict[str, Any], labels: str) -> None:
             if row["dataset"] and row["question_id"]:
                 query = {"set": row["dataset"], "question": row["question_id"]}
                 address = urlencode(query | ({"corpora": row["corpus"]} if row["corpus"] else {}))
-                st.markdown(f"[Open the question in Explore](./?{address})")
+                st.markdown(f"[Open the question in Explore](explore?{address})")
             if address := web_address(row["url"]):
                 st.markdown(f"[Source]({address})")
 
@@ -59,5 +59,5 @@ def _give(row: dict[str, Any], verdict: Verdict) -> None:
     record = PairRecord(**{name: row[name] for name in fields}, stance=row["stance"] or None)
     judgments().add_pairs([record])
     # shown=True: the person saw the detector's label.
-    judgments().judge(person, row["pair"], verdict, source="explore", shown=True)
-    st.toast(f"Your judgment: {verdict}. To undo it, press Undo on Explore.")
+    judgments().judge(person, row["pair"], verdict, source="lab", shown=True)
+    st.toast(f"Your judgment: {verdict}. L opens your last judgments, to change or undo it.")

@@ -10,6 +10,7 @@ from berdseye.app.cached.runs import labelled
 from berdseye.app.components.choices import chosen_run
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.lab.calibration_panel import estimate
+from berdseye.app.components.missing import is_missing
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.runs.stored import list_runs
 from berdseye.detectors.protocol import Detector
@@ -126,12 +127,9 @@ def adoption(measurement: Measured, threshold: float) -> None:
 def on_run(detector: Detector, threshold: float) -> None:
     """Draw MRecall@k and Precision@k of a run at the threshold and at every other."""
     st.subheader("Effect on a run", anchor=False)
-    runs = list_runs(workspace())
-    if not runs:
-        st.info(
-            "This workspace has no runs yet. Run a pipeline on the Runs page to see how its measures change with the threshold."
-        )
+    if is_missing("run", also="This part shows how its measures change with the threshold."):
         return
+    runs = list_runs(workspace())
     left, middle, right = st.columns([5, 1, 2], vertical_alignment="bottom")
     with left:
         run = chosen_run(runs)

@@ -11,6 +11,7 @@ from berdseye.app.access.roles import PAGES, may, right_of_page
 from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.app.components.keys import PAGES as KEYS
 from berdseye.app.components.tour import DEMO, MISSING, PARAMETER, STEPS, Step, lacks, step_at, steps_of
+from berdseye.app.navigation import VIEWS
 from berdseye.data.people import ROLES, Role
 from berdseye.data.workspace import Workspace
 from tests.app.drawn_page import APP, again, drawn, says, texts
@@ -120,10 +121,13 @@ def test_where_someone_is(page: str, asked: str | None, kept: str | None, found:
     assert step_at((), page, asked, kept) is None
 
 
-def test_what_is_missing_is_named_with_a_command_or_page_that_helps(workspace: Workspace) -> None:
+def test_what_is_missing_is_named_with_the_page_that_helps(workspace: Workspace) -> None:
     held = Judgments.open(workspace.judgments_url)
     assert all(lacks(workspace, held, need) for need in MISSING)
-    assert all("`" in text or "Annotate" in text for text in (*MISSING.values(), DEMO))
+    named = [view.title for view in VIEWS.values()]
+    assert all(
+        any(f"{title} page" in text or f"on {title}" in text for title in named) for text in (*MISSING.values(), DEMO)
+    )
 
 
 def test_the_demo_lacks_nothing(demo_workspace: Workspace) -> None:
@@ -150,8 +154,9 @@ def test_a_new_person_is_offered_the_tour_and_one_who_has_judged_is_not() -> Non
 
 @pytest.mark.usefixtures("demo")
 def test_the_place_is_in_the_address_and_the_page_keeps_its_choices() -> None:
-    at = app(name="Ada", set="policy", k="2")
-    press(at, "tour-start")
+    at = press(app(name="Ada"), "tour-start")
+    at.selectbox(key="set").set_value("policy")
+    at.number_input(key="k").set_value(2).run()
     assert (shown(at), place(at)) == (BY_NAME["ask"].title, "ask")
     assert at.button(key="tour-back").disabled
     press(at, "tour-next")

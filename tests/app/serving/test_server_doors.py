@@ -227,15 +227,15 @@ def test_nobody_else_may_read_answers(local: Running) -> None:
         assert "Access-Control-Allow-Origin" not in answer.headers, path
 
 
-def test_the_address_of_explore_leads_to_the_root_of_this_server(local: Running) -> None:
+def test_the_address_of_the_start_page_leads_to_the_root_of_this_server(local: Running) -> None:
     for path, to in (
-        ("/explore", "/"),
-        ("/explore/?set=debate&corpora=a&corpora=b%20c", "/?set=debate&corpora=a&corpora=b%20c"),
-        ("/explore?next=//evil.example", "/?next=//evil.example"),
+        ("/home", "/"),
+        ("/home/?set=debate&corpora=a&corpora=b%20c", "/?set=debate&corpora=a&corpora=b%20c"),
+        ("/home?next=//evil.example", "/?next=//evil.example"),
     ):
         answer = httpx.get(f"{local.url}{path}")
         assert (answer.status_code, answer.headers["Location"]) == (307, to)
-    for path in ("/", "//explore", "/annotate", "/explore/evil.example", "/_stcore/explore"):
+    for path in ("/", "//home", "/annotate", "/home/evil.example", "/_stcore/home"):
         assert not httpx.get(f"{local.url}{path}").is_redirect, path
 
 
