@@ -14,8 +14,11 @@ from berdseye.app.access.session import (
     timed,
 )
 from berdseye.app.components.browser_state import redraw_when_reconnected
+from berdseye.app.components.first_steps import note_visit
 from berdseye.app.components.job_box import job_line
+from berdseye.app.components.last_judgments import last_judgments_button
 from berdseye.app.components.looks import SIDEBAR, apply_style
+from berdseye.app.components.palette import palette
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.components.tour import tour
 from berdseye.app.navigation import ICON, navigation, page_head, pages
@@ -46,8 +49,11 @@ def main() -> None:
             enter(here)
             apply_style()
             redraw_when_reconnected()
-            page_head(here)
+            with page_head(here):
+                last_judgments_button(here)
+                palette(here)
             tour(here, all_pages)
+            note_visit(here)
             if may(role(), right_of_page("jobs")):
                 job_line(all_pages["jobs"])
             page.run()

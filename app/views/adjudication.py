@@ -10,6 +10,7 @@ from berdseye.app.access.session import annotator, errors_in_place, judgments, n
 from berdseye.app.components.card_focus import mark_drawn, move_on, take_answer
 from berdseye.app.components.choices import selectbox_by_id
 from berdseye.app.components.keys import ADJUDICATION, NEXT, PREVIOUS, UNDO, key_list, keyboard
+from berdseye.app.components.page_button import page_button
 from berdseye.app.components.pair_card import answers_card, choices_of, judged_card, trail_table, verdict_buttons, votes
 
 EVERYTHING = "all judgments"
@@ -56,7 +57,7 @@ def chosen(open_disputes: list[Dispute]) -> Dispute:
 
 def keys(person: Annotator, dispute: Dispute, listed: list[Dispute]) -> None:
     """Draw the buttons that settle the pair and those that move from pair to pair."""
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", key="verdicts"):
         verdict_buttons(dispute.key, choices_of(dispute.task), lambda _, verdict: decide(person, dispute, verdict))
         undo_button(person)
     with st.container(horizontal=True, gap="small"):
@@ -95,11 +96,11 @@ def nothing_left(batch: Batch | None, *, unsure: bool, decided: bool) -> None:
         )
         return
     st.info(
-        "No disagreements. A pair appears here when two people judge it differently. To send pairs to several people, use "
-        "`berdseye batch create … --per-pair 2`; they judge the pairs on the Annotate page. The simulated annotators of the demo "
-        "do not count.",
+        "No disagreements. A pair appears here when two people judge it differently. A batch of the page Batches can send each "
+        "pair to several people. The simulated annotators of the demo do not count.",
         icon=":material/gavel:",
     )
+    page_button("batches", "New batch", key="empty-to-batches", icon="add", new="agreement")
 
 
 def undo_button(person: Annotator) -> None:

@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from berdseye.annotation.batches.stored import list_batches, load_batch
+from berdseye.annotation.batches.stored import batch_pairs, list_batches, load_batch
 from berdseye.annotation.judgments.adjudication import adjudicated_labels
 from berdseye.annotation.training_sets.labelling import training_data
 from berdseye.app.access.session import errors_in_place, judgments, workspace
@@ -16,6 +16,7 @@ from berdseye.app.components.charts import counts_as_colours
 from berdseye.app.components.choices import selectbox_by_id
 from berdseye.app.components.detector_line import detector_line
 from berdseye.app.components.downloads import download, downloads
+from berdseye.app.components.first_steps import noting
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.files.tables import to_csv, to_jsonl, to_parquet
 from berdseye.detectors.detector_registry import parse_detector
@@ -25,7 +26,7 @@ from berdseye.evaluation.agreement.alignment import SKIPPED_RULES, UNSURE_RULES,
 from berdseye.evaluation.agreement.anchoring import arms_chart
 from berdseye.evaluation.agreement.charts import coefficients_chart, matrix_chart, pairs_chart, time_chart
 from berdseye.evaluation.agreement.exports import NOTES, TITLES, shown, to_html, to_latex
-from berdseye.evaluation.agreement.labels import DETECTOR, adjudicated, agreement_labels
+from berdseye.evaluation.agreement.labels import DETECTOR, adjudicated, agreement_labels, labels_among
 from berdseye.evaluation.agreement.pairwise import confusion
 from berdseye.evaluation.agreement.report import AgreementReport, Choices, report
 from berdseye.evaluation.agreement.slices import PERIODS, Period
@@ -46,6 +47,8 @@ class PageChoices(NamedTuple):
     period: Period
     demo: bool
     over_questions: bool
+    batch: str = ""
+    people: tuple[str, ...] = ()
 
 
 @st.cache_resource(max_entries=5, show_spinner="Reading the labels…")
@@ -65,13 +68,24 @@ def computed(version: int, chosen: PageChoices) -> AgreementReport:
         reference=chosen.reference,
         over_questions=chosen.over_questions,
     )
-    return report(labels_of(version, chosen.detector, chosen.demo), choices, adjudicated(judgments()))
+    labels = labels_of(version, chosen.detector, chosen.demo)
+    if chosen.batch or chosen.people:
+        labels = labels_among(labels, _pairs_of(chosen), chosen.people)
+    return report(labels, choices, adjudicated(judgments()))
+
+
+def _pairs_of(chosen: PageChoices) -> list[str] | None:
+    """Return the pairs of the chosen batch, or None for all pairs."""
+    return batch_pairs(judgments(), load_batch(judgments(), chosen.batch)) if chosen.batch else None
 
 
 def page() -> None:
     """Draw the page."""
     chosen = choices()
     agreement_report = computed(judgments().version(), chosen)
+    if not len(agreement_report.labels.items) and (chosen.batch or chosen.people):
+        st.info("Nobody of these people has judged a pair of this batch yet. Choose another batch or other people.")
+        return
     if not len(agreement_report.labels.items):
         st.info(
             "Nobody has judged a pair yet. Judge some on the Annotate page, or correct a label on the Explore page."
@@ -93,6 +107,16 @@ def page() -> None:
 
 def choices() -> PageChoices:
     """Draw the choices at the top of the page and return them."""
+    batches = [batch.name for batch in list_batches(judgments()) if batch.task != "prefer"]
+    names = [person.name for person in judgments().annotators()]
+    batch: str | None = None
+    people: list[str] = []
+    if batches or len(names) > 2:
+        left, right = st.columns([2, 2])
+        batch = left.selectbox(
+            "Pairs of the batch", batches, index=None, key="batch", bind="query-params", placeholder="All pairs"
+        )
+        people = right.multiselect("Raters", names, key="raters", bind="query-params", placeholder="Everyone")
     first, second = st.columns([2, 1, 1]), st.columns([2, 1, 1])
     detector = first[0].selectbox(
         "Detector", detector_names(workspace()), key="detector", bind="query-params", accept_new_options=True
@@ -114,6 +138,8 @@ def choices() -> PageChoices:
         period or "week",
         demo,
         over_questions,
+        batch or "",
+        tuple(people),
     )
 
 
@@ -254,6 +280,10 @@ def draw_exports(agreement_report: AgreementReport, page_choices: PageChoices) -
 
     def people() -> pd.DataFrame:
         frame = judgments().frame()
+        if page_choices.people:
+            frame = frame[frame["annotator"].isin(page_choices.people)]
+        if (wanted := _pairs_of(page_choices)) is not None:
+            frame = frame[frame["pair"].isin(wanted)]
         return frame if page_choices.demo else frame[~frame["demo"].astype(bool)]
 
     def fine_tuning_data() -> pd.DataFrame:
@@ -271,7 +301,9 @@ def draw_exports(agreement_report: AgreementReport, page_choices: PageChoices) -
             {
                 "csv": lambda: to_csv(agreement_report.parts[chosen]),
                 "parquet": lambda: to_parquet(agreement_report.parts[chosen]),
-                "tex": lambda: to_latex(agreement_report.parts[chosen], TITLES[chosen]).encode("utf-8"),
+                "tex": noting(
+                    lambda: to_latex(agreement_report.parts[chosen], TITLES[chosen]).encode("utf-8"), "agreement table"
+                ),
             },
         )
     st.caption(

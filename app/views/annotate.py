@@ -6,9 +6,11 @@ from berdseye.annotation.batches.queue import BatchQueue
 from berdseye.annotation.batches.runs_queue import RunsQueue, pairs_of_runs
 from berdseye.annotation.batches.stored import Batch, list_batches
 from berdseye.annotation.judgments.log import Annotator, PairRecord
-from berdseye.app.access.session import annotator, errors_in_place, judgments, name_entry, workspace
+from berdseye.app.access.roles import may, right_of_page
+from berdseye.app.access.session import annotator, errors_in_place, judgments, name_entry, role, workspace
 from berdseye.app.components.desk import Desk, draw_desk
 from berdseye.app.components.keys import ANNOTATE, key_list, keyboard
+from berdseye.app.components.page_button import page_button
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Pair
@@ -44,12 +46,26 @@ def chosen_batch(person: Annotator) -> Batch | None:
     return open_ones.get(chosen)
 
 
+def nothing_to_judge(person: Annotator) -> bool:
+    """Whether no batch is open to this person and there are no runs; the page then says so, with the way to both."""
+    if list_runs(workspace()) or any(b.is_open and b.admits(person) for b in list_batches(judgments())):
+        return False
+    st.info(
+        "There is nothing to judge yet: no batch is open to you, and this workspace has no runs.",
+        icon=":material/rule:",
+    )
+    with st.container(horizontal=True):
+        page_button("runs", "Go to Runs", key="empty-to-runs", icon="leaderboard", kind="primary")
+        page_button("batches", "New batch", key="empty-to-batches", icon="add", new="")
+    if not may(role(), right_of_page("batches")):
+        st.caption("A researcher of your team can send you a batch.")
+    return True
+
+
 def chosen_pairs() -> dict[str, PairRecord]:
     """Draw the choice of runs and of k, and return the pairs of their top k by key. Raises `BadInputError` where there
     are none."""
     runs = {r.name: r for r in list_runs(workspace())}
-    if not runs:
-        raise BadInputError("This workspace has no runs yet.", hint="Run a pipeline on the Runs page first.")
     with st.popover("Runs to judge", icon=":material/leaderboard:"):
         chosen = st.multiselect("Runs", list(runs), default=list(runs)[:2], key="runs", bind="query-params")
         k = st.number_input("Top k", 1, 100, 5, key="depth", bind="query-params")
@@ -76,6 +92,8 @@ def page() -> None:
     person = annotator()
     if person is None:
         name_entry("name_entry_of_page")
+        return
+    if nothing_to_judge(person):
         return
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         batch = chosen_batch(person)

@@ -13,6 +13,7 @@ from berdseye.app.cached.runs import Made, made
 from berdseye.app.components.choices import chosen_source, one_of, selectbox_by_id, warn_if_sides_unknown
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.job_box import draw_unfinished_jobs
+from berdseye.app.components.missing import is_missing
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.jobs.running import Job
 from berdseye.app.jobs.studies import start
@@ -62,7 +63,7 @@ def of_runs(draw: Callable[[Made, str, int], None]) -> None:
         warn_if_sides_unknown(workspace(), source)
         draw(made(runs, source), source, k)
     else:
-        st.info("This workspace has no runs yet. Run a pipeline on the [Runs](runs) page or with `berdseye run`.")
+        is_missing("run")
 
 
 def leaning(kept: Made, source: str, k: int) -> None:
@@ -130,8 +131,8 @@ def draw_by_people(by_people: pd.DataFrame, of_what: str, source: str) -> None:
         st.caption("The figures above already use people's labels.")
     elif by_people.empty:
         st.info(
-            "Nobody has judged the whole top k of a question yet. Judge on the [Annotate](annotate) page, or send out a batch "
-            "of a run with `berdseye batch create`."
+            "Nobody has judged the whole top k of a question yet. Judge on the page [Annotate](annotate), or create a batch of a "
+            "run on the page [Batches](batches)."
         )
     else:
         st.dataframe(by_people.style.format(precision=1), hide_index=True, key="by-people")
@@ -160,7 +161,7 @@ def sycophancy() -> None:
         begin_sycophancy()
     draw_unfinished_jobs("bias", begun_here)
     if not results:
-        st.info("No results yet. Press **Start** above, or run `berdseye study berds sycophancy`.")
+        st.info("No results yet. Press **Start** above.")
         return
     result = chosen_result(results, "sycophancy")
     k = result.settings["k"]

@@ -11,6 +11,7 @@ from berdseye.app.access.session import errors_in_place, workspace
 from berdseye.app.cached.runs import labelled, pool, pool_runs, state
 from berdseye.app.components.choices import chosen_run, chosen_source, chosen_version, one_of
 from berdseye.app.components.downloads import downloads
+from berdseye.app.components.missing import is_missing
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.components.two_lists import ListOf, two_lists
 from berdseye.data.runs.stored import RunManifest, list_runs, load_run
@@ -247,9 +248,10 @@ def chosen_question(contrast_shown: Contrast) -> str | None:
     else:
         change = "lost" if kind == LOST else "gained"
         frame = contrast_shown.perspectives[contrast_shown.perspectives["change"] == change]
+        counted = "perspective" if len(frame) == 1 else "perspectives"
         covered_by = "A covers and B does not" if change == "lost" else "B covers and A does not"
         st.caption(
-            f"{len(frame):,} perspectives that {covered_by} within {contrast_shown.k}, of the questions in both runs."
+            f"{len(frame):,} {counted} that {covered_by} within {contrast_shown.k}, of the questions in both runs."
         )
         shown = frame[["question_id", "question", "place", "perspective", "stance", "first", "second"]].rename(
             columns={"place": "P", "first": "rank in A", "second": "rank in B"}
@@ -272,7 +274,7 @@ def chosen_question(contrast_shown: Contrast) -> str | None:
             "question": st.column_config.TextColumn(width=300),
             "perspective": st.column_config.TextColumn(width=300),
             "P": st.column_config.NumberColumn(width=40),
-            **{name: st.column_config.NumberColumn(format="%.3g", width=70) for name in ("A", "B", "B − A")},
+            **{name: st.column_config.NumberColumn(format="%.3f", width=70) for name in ("A", "B", "B − A")},
             **{name: st.column_config.NumberColumn(width=70) for name in ("lost", "gained")},
         },
     )
@@ -297,10 +299,10 @@ def read(first: Side, second: Side, contrast_shown: Contrast, question: str) -> 
         st.info(f"This question is {OUTCOME_NAMES[str(row['outcome'])]}, so there is nothing to compare it with.")
         return
     one, other = (
-        ListOf(s.letter, s.version, s.run.corpus, s.run.pipeline, labelled(s.run, s.source, s.version), place)
+        ListOf(s.letter, s.version, s.run.corpus, s.run.pipeline, s.source, labelled(s.run, s.source, s.version), place)
         for s, place in zip((first, second), places, strict=True)
     )
-    values = f"{contrast_shown.measure}: A {row['first']:.3g}, B {row['second']:.3g}"
+    values = f"{contrast_shown.measure}: A {row['first']:.3f}, B {row['second']:.3f}"
     st.markdown(
         escaped(values if row["outcome"] != NO_VALUE else f"{contrast_shown.measure} has no value in one of them")
     )
@@ -309,10 +311,9 @@ def read(first: Side, second: Side, contrast_shown: Contrast, question: str) -> 
 
 def page() -> None:
     """Draw the page."""
-    runs = list_runs(workspace())
-    if not runs:
-        st.info("This workspace has no runs yet. Run two pipelines on the Runs page, then compare them here.")
+    if is_missing("run", also="Run two pipelines, then compare them here."):
         return
+    runs = list_runs(workspace())
     first = chosen_side("A", runs)
     second = chosen_side("B", runs, first)
     columns = st.columns([5, 3, 2])

@@ -8,6 +8,7 @@ import streamlit as st
 from berdseye.app.access.session import errors_in_place
 from berdseye.app.cached.lab import Measured, chosen_detector, chosen_pairs, measured
 from berdseye.app.components.choices import one_of
+from berdseye.app.components.detector_parts import detector_parts
 from berdseye.app.components.lab.calibration_panel import calibration_panel
 from berdseye.app.components.lab.cost_panel import cost_panel
 from berdseye.app.components.lab.errors_panel import confusion_panel, mistakes_panel
@@ -72,6 +73,7 @@ def part_of_pairs(part: str, judged: JudgedPairs, detector: Detector) -> None:
 
 def page() -> None:
     """Draw the page."""
+    detector_parts("detector_lab")
     left, right = st.columns(2)
     with left:
         detector = chosen_detector("detector")

@@ -13,9 +13,10 @@ from berdseye.annotation.training_sets.store import TrainingSetVersion, list_set
 from berdseye.app.access.session import acting_person, errors_in_place, judgments, started_by, workspace
 from berdseye.app.components.charts import dots_with_intervals, learning_curves
 from berdseye.app.components.choices import one_of
+from berdseye.app.components.detector_parts import detector_parts
 from berdseye.app.components.job_box import job_box
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.jobs.improving import read_improvement
+from berdseye.app.jobs.improving import read_improvement, set_to_train_on
 from berdseye.app.jobs.training_sets import create_set_version
 from berdseye.app.jobs.trainings import TrainingJob, jobs, start
 from berdseye.data.errors import BerdseyeError
@@ -161,6 +162,7 @@ def train_form() -> None:
         )
     if improve or train:
         version = create_set_version(workspace(), "judged", *chosen[:-1], demo=chosen[-1], made_by=acting_person())
+        set_to_train_on(version)  # reports what is missing here and now, not in a job
         options = (
             "--training-set",
             version.id,
@@ -181,7 +183,7 @@ def rules() -> tuple[str, str, str, str, bool]:
     handling of leaks, and whether simulated annotators vote."""
     frame = judgments().frame()
     simulated = frame["demo"].astype(bool)
-    st.caption(f"{frame[~simulated]['pair'].nunique():,} pairs in this workspace are judged by people.")
+    st.caption(f"Pairs in this workspace that people have judged: {frame[~simulated]['pair'].nunique():,}.")
     demo = simulated.any() and st.toggle(
         f"Count the votes of the demo's {frame[simulated]['annotator'].nunique()} simulated annotators",
         key="demo-votes",
@@ -262,6 +264,7 @@ def _job(training: TrainingJob) -> None:
 
 def page() -> None:
     """Draw the page."""
+    detector_parts("detectors")
     detectors, training, sets = st.tabs(TABS, key="tab", on_change="rerun", bind="query-params")
     with detectors:
         table()
@@ -273,9 +276,7 @@ def page() -> None:
         if versions := list_sets(workspace()):
             set_table(versions)
         else:
-            st.info(
-                "No training sets yet. **Improve** and **Train** create one, as does `berdseye training-set create`."
-            )
+            st.info("No training sets yet. **Improve** and **Train** create one.")
     progress()
 
 

@@ -7,20 +7,20 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from berdseye.app.access.roles import may, right_of_page
-from berdseye.app.access.session import annotator, errors_in_place, judgments, role, workspace
+from berdseye.app.access.session import annotator, errors_in_place, judgments, workspace
 from berdseye.app.cached.searching import hits
-from berdseye.app.components.card_focus import card_focus
 from berdseye.app.components.choices import selectbox_by_id
-from berdseye.app.components.corrections import LAST, correct, undo
-from berdseye.app.components.coverage_table import coverage_table, missing_line
+from berdseye.app.components.coverage_table import coverage_table, measures_line, missing_line
 from berdseye.app.components.detector_line import detector_line, fallibility
-from berdseye.app.components.keys import EXPLORE, UNDO, key_list, keyboard
+from berdseye.app.components.judging import LINE, correct, judging_line, may_judge
+from berdseye.app.components.keys import EXPLORE
+from berdseye.app.components.missing import is_missing
+from berdseye.app.components.page_button import page_button
 from berdseye.app.components.passage_card import CHIPS_OF_A_CARD, opposite, passage_card
+from berdseye.app.components.pipeline_builder import offered_pipelines
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.datasets.layouts.rows import perspectives_of_lines
 from berdseye.data.datasets.stored import dataset_names, load_dataset
-from berdseye.data.errors import BadInputError
 from berdseye.data.records import Pair, Question
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.labelling import opined
@@ -49,6 +49,7 @@ _SOURCES: Mapping[Shown, str] = {
     "gold": "A label comes from the gold labels of the data set's authors, and where there is none, from",
     "detector": "Every label comes from",
 }
+FLIP = "**1**–**9** flip a label of the focused passage."
 LARGEST_K_SHOWN = 20
 AT_ONCE = 90
 """Pairs without a label that are labelled before the page is drawn, in about a second; the others follow behind it."""
@@ -93,7 +94,7 @@ def chosen_lists() -> tuple[list[str], list[str], int, str]:
     corpora = st.multiselect("Corpora", names, default=names[:3], key="corpora", bind="query-params")
     pipelines = st.multiselect(
         "Pipelines",
-        list(DEFAULT_PIPELINES),
+        offered_pipelines(),
         default=list(DEFAULT_PIPELINES[:1]),
         key="pipelines",
         bind="query-params",
@@ -120,7 +121,7 @@ def chosen_lists() -> tuple[list[str], list[str], int, str]:
 def flip(question: Question, corpus: str, chip: Chip, hit: Hit) -> None:
     """Record what a press on the chip means as the person's judgment. It is stored before the page is drawn again."""
     place = [p.text for p in question.perspectives].index(chip.pair.perspective) + 1
-    correct(question, place, corpus, hit.passage, opposite(chip))
+    correct(question, place, corpus, hit.passage, opposite(chip), "explore")
 
 
 def shown_labels() -> Shown:
@@ -148,19 +149,19 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
             for corpus in corpora
         }
         chosen = parse_detector(detector, workspace())
-        toolbar = st.container(horizontal=True, vertical_alignment="center")
+        toolbar = st.container(horizontal=True, vertical_alignment="center", gap="small", key=LINE)
         with toolbar:
             shown = shown_labels() if question.perspectives else SHOWN[0]
         listings = inspect_question(
             workspace(), judgments(), chosen, question, hits_by_list, k, annotator(), shown, at_most=AT_ONCE
         )
-        with toolbar:
-            _tools(" ".join([question.dataset, question.id, question.text, *pipelines, *corpora, str(k)]))
+        view = " ".join([question.dataset, question.id, question.text, *pipelines, *corpora, str(k)])
+        judging_line(EXPLORE, view, answers=CHIPS_OF_A_CARD, idle=FLIP, into=toolbar)
         if question.perspectives:
             caution = fallibility(detector_against_gold(listings), grade_of(workspace(), chosen))
             said_by = f"{_SOURCES[shown]} the detector {detector_line(chosen)}"
-            st.markdown(f"{missing_line(question, listings)} {caution}", help=said_by)
-            coverage_table(question, listings, k)
+            st.markdown(f"{missing_line(question, listings)} {measures_line(listings, k)} {caution}", help=said_by)
+            coverage_table(question, listings)
         _lists(question, listings, corpora, pipelines)
         if waiting := unlabelled(listings):
             label_the_rest(detector, waiting)
@@ -175,20 +176,6 @@ def label_the_rest(detector: str, pairs: Sequence[Pair]) -> None:
         if not left:
             st.rerun()
         st.progress(1 - left / len(pairs), f"Labelling {left:,} more pairs…")
-
-
-def _tools(view: str) -> None:
-    can_judge = annotator() is not None
-    with st.container(width="content"):
-        card_focus(view, answers=CHIPS_OF_A_CARD)
-    st.button("Undo", icon=":material/undo:", shortcut=UNDO, on_click=undo, disabled=not can_judge)
-    key_list(EXPLORE)
-    if last := st.session_state.get(LAST):
-        st.markdown(escaped(last))
-    elif can_judge:
-        st.markdown("**1**–**9** flip a label of the focused passage.")
-    else:
-        st.markdown(":orange[Enter your name in the sidebar to correct labels.]")
 
 
 def _lists(question: Question, listings: Sequence[Listing], corpora: Sequence[str], pipelines: Sequence[str]) -> None:
@@ -207,42 +194,55 @@ def _lists(question: Question, listings: Sequence[Listing], corpora: Sequence[st
                         corpus,
                         question.text,
                         number,
-                        can_judge=annotator() is not None,
+                        can_judge=may_judge(),
                         flip=partial(flip, question, corpus),
                     )
                     number += 1
-    keyboard(EXPLORE)
+
+
+def _other_pages(question: Question) -> None:
+    """Draw the buttons that lead to this question on other pages."""
+    page_button(
+        "perspectives",
+        "Propose a missing perspective",
+        key="propose-perspective",
+        icon="forum",
+        kind="tertiary",
+        dataset=question.dataset,
+        question=question.id,
+    )
+    page_button(
+        "question",
+        "This question in all runs",
+        key="in-all-runs",
+        icon="help",
+        kind="tertiary",
+        set=str(st.session_state["set"]),
+        question=question.id,
+    )
 
 
 def page() -> None:
     """Draw the page."""
-    if not workspace().corpora():
-        raise BadInputError("This workspace has no corpus.", hint="Add one with `berdseye corpus add NAME PATH`.")
-    left, middle, right = st.columns([1, 3, 1.25], vertical_alignment="bottom")
+    if is_missing("corpus", also="Then ask it a question."):
+        return
+    left, middle, right = st.columns([1, 2.5, 1.6], vertical_alignment="bottom")
     question = chosen_question(left, middle)
-    options = right.popover(
-        "Options", icon=":material/tune:", width="stretch", help="The corpora, the pipelines, k and the detector."
-    )
-    with options:
-        corpora, pipelines, k, detector = chosen_lists()
+    with right, st.container(horizontal=True, gap="small"):
+        with st.popover(
+            "Options", icon=":material/tune:", width="stretch", help="The corpora, the pipelines, k and the detector."
+        ):
+            corpora, pipelines, k, detector = chosen_lists()
+        if question is not None and question.dataset in workspace().datasets():
+            with st.popover("More", icon=":material/more_horiz:", help="What else to do with this question."):
+                _other_pages(question)
     if question is None:
         return
     if not corpora or not pipelines:
         st.info("Choose at least one corpus and one pipeline.")
         return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.header(escaped(question.text), anchor=False, width="content")
-        if question.dataset in workspace().datasets():
-            if st.button(
-                "Propose a missing perspective", icon=":material/forum:", type="tertiary", key="propose-perspective"
-            ):
-                target = {"dataset": question.dataset, "question": question.id}
-                st.switch_page("views/perspectives.py", query_params=target)
-            if may(role(), right_of_page("question")) and st.button(
-                "This question in all runs", icon=":material/help:", type="tertiary", key="in-all-runs"
-            ):
-                target = {"set": str(st.session_state["set"]), "question": question.id}
-                st.switch_page("views/question.py", query_params=target)
+    with st.container(key="question-heading"):  # for screen readers: everyone else reads the question in its box
+        st.header(escaped(question.text), anchor=False)
     results(question, corpora, pipelines, k, detector)
 
 

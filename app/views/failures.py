@@ -11,6 +11,7 @@ from berdseye.app.cached.runs import labelled
 from berdseye.app.components.choices import chosen_run, chosen_source, one_of
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.holes import ANCHOR, clickable_holes, hole_reader
+from berdseye.app.components.missing import is_missing
 from berdseye.app.components.perspective_mark import perspective_mark
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.errors import StaleError
@@ -251,10 +252,9 @@ def draw_warnings(frame: pd.DataFrame, runs: list[RunManifest], source: str, k: 
 
 def page() -> None:
     """Draw the page."""
-    runs = list_runs(workspace())
-    if not runs:
-        st.info("This workspace has no runs yet. Run a pipeline on the Runs page to see its holes here.")
+    if is_missing("run", also="Its holes are shown here."):
         return
+    runs = list_runs(workspace())
     left, middle, right = st.columns([4, 3, 1])
     with left:
         run = chosen_run(runs)

@@ -12,6 +12,7 @@ from berdseye.app.cli import cli
 from berdseye.app.components.choices import selectbox_by_id
 from berdseye.app.components.command_form import command_form, draw_command_help, leaf_commands
 from berdseye.app.components.job_box import command_line, job_box
+from berdseye.app.components.page_button import open_page
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.jobs.running import Job, list_jobs, start_job
 from berdseye.app.jobs.studies import result_of
@@ -75,7 +76,7 @@ def result_button(job: Job) -> None:
         return
     if st.button("Show the result", icon=":material/arrow_forward:", key=f"see-{job.id}", type="tertiary"):
         name = result_of(job)
-        st.switch_page(f"views/{page}.py", query_params={"result": name} if name else {})
+        open_page(page, **({"result": name} if name else {}))
 
 
 def new_job() -> None:

@@ -11,10 +11,11 @@ from berdseye.annotation.label_studio.drift import drifts
 from berdseye.annotation.label_studio.exchange import sent_projects
 from berdseye.annotation.label_studio.exchange_state import waiting
 from berdseye.annotation.label_studio.server import running
-from berdseye.app.access.roles import check, may, right_of_command
+from berdseye.app.access.roles import check, may, right_of_command, right_of_page
 from berdseye.app.access.session import errors_in_place, judgments, role, started_by, workspace
 from berdseye.app.components.job_box import draw_unfinished_jobs
 from berdseye.app.components.label_studio import admin_account, drift_table, own_account
+from berdseye.app.components.page_button import page_button
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.jobs.running import start_job
 from berdseye.data.runs.stored import list_runs
@@ -131,6 +132,9 @@ def page() -> None:
     if batches := list_batches(judgments()):
         draw_batches(batches)
         st.subheader("All judgments")
+    elif may(role(), right_of_page("batches")):
+        st.info("No batches yet. A batch sends pairs to the people whom you name, here and in Label Studio.")
+        page_button("batches", "New batch", key="empty-to-batches", icon="add", new="")
     draw_exchange()
 
 

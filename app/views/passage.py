@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from berdseye.annotation.judgments.verdict_counts import passage_history
 from berdseye.app.access.roles import may
@@ -12,6 +13,8 @@ from berdseye.app.access.session import annotator, errors_in_place, judgments, r
 from berdseye.app.cached.questions import questions_of
 from berdseye.app.components.choices import passage_address, question_address
 from berdseye.app.components.downloads import downloads
+from berdseye.app.components.missing import is_missing
+from berdseye.app.components.passage_questions import passage_read, question_cards
 from berdseye.app.components.plain_text import escaped, web_address
 from berdseye.data.corpora import Corpus, open_corpus
 from berdseye.data.corpora.corpus import ids_of_text
@@ -34,8 +37,8 @@ def chosen_passage() -> tuple[Corpus, Passage] | None:
     """Draw the choice of a passage and return it with its corpus, or None until a number is entered. Raises
     `BadInputError`."""
     names = workspace().corpora()
-    if not names:
-        raise BadInputError("This workspace has no corpus.", hint="Add one with `berdseye corpus add NAME PATH`.")
+    if is_missing("corpus"):
+        return None
     left, right = st.columns([1, 1])
     name = left.selectbox("Corpus", names, key="corpus", bind="query-params")
     written = right.text_input("Passage number", key="id", bind="query-params", placeholder="0")
@@ -48,14 +51,13 @@ def chosen_passage() -> tuple[Corpus, Passage] | None:
     return opened, opened.passages([int(str(written).strip())])[0]
 
 
-def draw_text(corpus: Corpus, passage: Passage) -> None:
-    """Draw the title, source, address and text."""
+def draw_text(corpus: Corpus, passage: Passage) -> DeltaGenerator:
+    """Draw the title, source, address and text. Return the row below the text."""
     st.header(escaped(passage.title) or "untitled", anchor=False)
     address = web_address(passage.url)
     source = f" · [{escaped(address)}]({address})" if address else (f" · {escaped(passage.url)}" if passage.url else "")
     st.caption(f"{escaped(corpus.name)} · number {passage.id} · {escaped(passage.source_id)}{source}")
-    with st.container(border=True):
-        st.markdown(escaped(passage.text))
+    return passage_read(passage)
 
 
 @st.cache_data(max_entries=200, show_spinner="Searching the runs…")
@@ -79,6 +81,15 @@ def asked_questions(places: Sequence[Place]) -> dict[tuple[str, str], Question]:
             if place.run.dataset == dataset and place.question_id in in_dataset:
                 questions[dataset, place.question_id] = in_dataset[place.question_id]
     return questions
+
+
+def best_ranks(places: Sequence[Place], questions: dict[tuple[str, str], Question]) -> dict[Question, int]:
+    """Return the best rank of the passage for each question."""
+    ranks: dict[Question, int] = {}
+    for place in sorted(places, key=lambda each: each.rank):
+        if (question := questions.get((place.run.dataset, place.question_id))) is not None:
+            ranks.setdefault(question, place.rank)
+    return ranks
 
 
 def draw_places(places: Sequence[Place], questions: dict[tuple[str, str], Question], stale: int) -> None:
@@ -123,10 +134,9 @@ def draw_labels(passage: Passage, questions: dict[tuple[str, str], Question]) ->
         for source, version, p in by_key.get(key, [])
     ]
     if not rows:
-        st.info(
-            "No label of this passage is stored. The pages Explore and Runs and the command `berdseye evaluate` store labels."
-        )
+        st.caption("No label of this passage is stored. The pages Explore and Runs store labels.")
         return
+    st.subheader("Stored labels", anchor=False)
     frame = pd.DataFrame(rows).sort_values("P(supports)", ascending=False, kind="stable")
     bar = st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="%.2f")
     wide = st.column_config.TextColumn(width=320)
@@ -168,9 +178,7 @@ def draw_neighbours(corpus: Corpus, passage: Passage) -> None:
         st.info("Web pages are split into passages again for each question, so these passages have no index.")
         return
     if not has_neighbours(corpus) and not st.button("Index this corpus now", icon=":material/build:", key="index"):
-        st.info(
-            f"This corpus has no dense index yet. `berdseye index {corpus.name} --pipeline 'dense(static)'` also builds it."
-        )
+        st.info("This corpus has no dense index yet. The button above builds it.")
         return
     nearest = neighbours(corpus, passage, NEIGHBOURS)
     passages = corpus.passages(nearest.ids.tolist())
@@ -235,12 +243,12 @@ def page() -> None:
     if chosen is None:
         return
     corpus, passage = chosen
-    draw_text(corpus, passage)
+    line = draw_text(corpus, passage)
     runs = [run for run in list_runs(workspace()) if run.corpus == corpus.name]
     current = [run for run in runs if run.corpus_hash == corpus.manifest.hash]
     places = ranked(corpus.name, passage.id, tuple((run.name, run.created) for run in current))
     questions = asked_questions(places)
-    names = ["Runs", "Labels", "Judgments", "Neighbours", "Same text"]
+    names = ["Labels", "Runs", "Judgments", "Neighbours", "Same text"]
     tabs = st.tabs(names, key="part", on_change="rerun", bind="query-params")
     part = next(n for n, tab in enumerate(tabs) if tab.open)
     with tabs[part], errors_in_place():
@@ -248,6 +256,7 @@ def page() -> None:
             case "Runs":
                 draw_places(places, questions, len(runs) - len(current))
             case "Labels":
+                question_cards(corpus, passage, best_ranks(places, questions), line)
                 draw_labels(passage, questions)
             case "Judgments":
                 draw_judgments(passage)

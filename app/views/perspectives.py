@@ -12,6 +12,7 @@ from berdseye.app.components.card_focus import mark_drawn, move_on
 from berdseye.app.components.choices import selectbox_by_id
 from berdseye.app.components.edits import change_lines, decided_edits, edit_form, numbered_line, open_edits
 from berdseye.app.components.keys import EDITS, PERSPECTIVES, key_list, keyboard
+from berdseye.app.components.missing import is_missing
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.components.version_measures import version_measures
 from berdseye.data.datasets.versions import list_versions, version_problem
@@ -22,10 +23,8 @@ _PREVIEWED = 30
 
 
 def chosen_log() -> EditLog:
-    """Draw the choice of a data set and return its edit log. Raises `BadInputError` where there is none."""
+    """Draw the choice of a data set and return its edit log."""
     names = workspace().datasets()
-    if not names:
-        raise BadInputError("This workspace has no data set.", hint="Add one with `berdseye dataset add NAME FILE`.")
     name = st.selectbox("Data set", names, key="dataset", bind="query-params")
     return EditLog(workspace(), judgments(), name or names[0])
 
@@ -64,8 +63,9 @@ def draw_versions(log: EditLog) -> None:
     existing = list_versions(workspace(), log.dataset)
     for version in existing:
         problem = version_problem(workspace(), version)
+        edits = "1 edit" if len(version.edits) == 1 else f"{len(version.edits)} edits"
         st.markdown(
-            f"**{escaped(version.name)}** · {len(version.edits)} edits · {version.at[:10]} · "
+            f"**{escaped(version.name)}** · {edits} · {version.at[:10]} · "
             f"{escaped(version.made_by) or 'unknown person'} · `{version.hash[:12]}`"
             + (f" :red-badge[{escaped(problem)}]" if problem else "")
         )
@@ -102,6 +102,8 @@ def draw_versions(log: EditLog) -> None:
 
 def page() -> None:
     """Draw the page."""
+    if is_missing("data set"):
+        return
     left, right = st.columns([1, 3], vertical_alignment="bottom")
     with left:
         log = chosen_log()

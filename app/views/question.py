@@ -14,6 +14,7 @@ from berdseye.app.components.choices import chosen_source, one_of, selectbox_by_
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.edits import VERBS, edit_lines, numbered_line
 from berdseye.app.components.holes import clickable_holes
+from berdseye.app.components.missing import is_missing
 from berdseye.app.components.perspective_mark import perspective_mark
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.datasets.stored import dataset_names, split_version
@@ -37,10 +38,8 @@ _DECIDED = {"open": ":orange-badge[open]", "accepted": ":green-badge[accepted]",
 
 
 def chosen_question() -> Question:
-    """Draw the choice of a question and return it. Raises `BadInputError` where there is none."""
+    """Draw the choice of a question and return it. Raises `BadInputError` for a data set without questions."""
     names = dataset_names(workspace())
-    if not names:
-        raise BadInputError("This workspace has no data set.", hint="Add one with `berdseye dataset add NAME FILE`.")
     left, right = st.columns([1, 3])
     dataset = left.selectbox("Data set", names, key="set", bind="query-params") or names[0]
     questions = questions_of(dataset)
@@ -53,7 +52,7 @@ def chosen_question() -> Question:
 def draw_links(question: Question, dataset: str, runs: list[RunManifest]) -> None:
     """Draw the links to this question on other pages."""
     targets = [
-        ("Explore: read its passages and correct labels", "./", {"set": dataset, "question": question.id}),
+        ("Explore: read its passages and correct labels", "explore", {"set": dataset, "question": question.id}),
         (
             "Perspectives: propose an edit",
             "perspectives",
@@ -94,7 +93,7 @@ def draw_holes(question: Question, runs: list[QuestionRun], k: int) -> None:
         }
         st.markdown(
             f"{perspective_mark(place - 1)} {escaped(question.perspectives[place - 1].text)}: "
-            f"[read the ranking of {escaped(run.name)}](./?{urlencode(query)})"
+            f"[read the ranking of {escaped(run.name)}](explore?{urlencode(query)})"
         )
     downloads("question-first-ranks", frame.drop(columns="row"), chart)
 
@@ -181,6 +180,8 @@ def draw_edits(question: Question, dataset: str) -> None:
 
 def page() -> None:
     """Draw the page."""
+    if is_missing("data set"):
+        return
     question = chosen_question()
     dataset = str(st.session_state["set"])
     left, right = st.columns([4, 1])

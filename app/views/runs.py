@@ -9,11 +9,12 @@ import streamlit as st
 
 from berdseye.app.access.session import errors_in_place, workspace
 from berdseye.app.cached.runs import Made, by_k, costs, made, standings
+from berdseye.app.components.bundle_form import bundle_form
 from berdseye.app.components.choices import one_of
 from berdseye.app.components.detector_line import detector_line
 from berdseye.app.components.downloads import downloads
-from berdseye.app.components.job_box import draw_unfinished_runs, run_form
 from berdseye.app.components.plain_text import escaped
+from berdseye.app.components.run_form import draw_unfinished_runs, run_form
 from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.pir_tasks import PirTask, kept_task, read_pir_task
 from berdseye.data.runs.stored import RunManifest, list_runs
@@ -64,12 +65,13 @@ def chosen_runs(runs: Sequence[RunManifest]) -> list[RunManifest]:
 
 
 def chosen_test(source: str) -> tuple[Test, str]:
-    """Draw the choice of the paired test and the correction behind the letters, and return both."""
-    with st.popover("Letters", icon=":material/help:"):
+    """Draw the choice of the paired test and the correction behind the significance groups, and return both."""
+    with st.popover("Significance groups", icon=":material/help:"):
         st.markdown(
-            "Systems that share a letter **do not differ significantly** on these questions: each letter marks a maximal group "
-            "of systems in which no two differ significantly (p < .05, paired over questions, corrected for the number of "
-            "pairs). This does not prove that they are equally good."
+            "Each letter after a value marks a group of systems of which no two **differ significantly** (p < .05, paired over "
+            "questions, corrected for the number of pairs); statisticians call this a compact letter display. Systems of one "
+            "group are not proven to be equally good. Source: Piepho 2004, *Journal of Computational and Graphical Statistics* "
+            "13(2)."
         )
         if parse_label_source(source).corrected:
             st.caption("Means from a corrected label source are compared by a test of their own.")
@@ -130,7 +132,7 @@ def caption(source: str, measure: Measure, printed: pd.DataFrame) -> str:
         if parse_label_source(source).corrected
         else "A question counts for every run if a passage of any run has a label for it. Pairs without a label count as not "
         f"supporting. A system {below(min_judged_of(workspace()))} has no number.",
-        "Systems that share a letter in a column do not differ significantly there.",
+        "A letter marks a significance group: systems with a common letter do not differ significantly in that column.",
         "The average is over data sets, for systems that ran on all of them.",
     ]
     if len(printed):
@@ -154,9 +156,7 @@ def p_recall() -> None:
         with st.expander("p-Recall@5 of PIR's tasks, as printed", icon=":material/menu_book:"):
             wide = printed.pivot_table(index=["pipeline", "source"], columns="dataset", values="value").reset_index()
             st.dataframe(wide.style.format(precision=1).map(lambda _: PRINTED), hide_index=True, key="p-recall")
-            st.caption(
-                "These values are not measured here. To measure them, run `berdseye study pir NAME` or use the Studies page."
-            )
+            st.caption("These values are not measured here. The page [Studies](studies) measures them.")
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -223,11 +223,12 @@ def cost_view(frame: pd.DataFrame, runs: Sequence[RunManifest], kept: Made, meas
 
 def page() -> None:
     """Draw the page."""
-    run_form()
-    draw_unfinished_runs()
     fresh = fresh_runs()
     if not fresh:
-        st.info("This workspace has no runs yet. Run a pipeline above.")
+        st.info("This workspace has no runs yet. A run holds what a pipeline finds for every question of a data set.")
+    run_form(expanded=not fresh)
+    draw_unfinished_runs()
+    if not fresh:
         return
     runs = chosen_runs(fresh)
     if not runs:
@@ -246,6 +247,7 @@ def page() -> None:
         view = one_of("View", VIEWS, key="view")
         shown = one_of("Measure", names, key="measure")
         test, correction = chosen_test(source)
+        bundle_form(runs, source, names)
     measure = parse_measure(shown if shown in names else names[0])
     kept = made(runs, source)
     if view == "By k":

@@ -1,7 +1,9 @@
 """The Search page: free-text search over all corpora. Facets narrow the results; they are shown as a list, side by side, on a
 map, or by the words that distinguish groups of passages."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
 import pandas as pd
@@ -22,6 +24,12 @@ from berdseye.app.cached.searching import (
 )
 from berdseye.app.components.choices import chosen_source, one_of, selectbox_by_id
 from berdseye.app.components.downloads import downloads
+from berdseye.app.components.judging import judging_line, offer_people_first
+from berdseye.app.components.keys import SEARCH
+from berdseye.app.components.label_chips import LabelledPassage, Standing, label_chips, standing_of
+from berdseye.app.components.missing import is_missing
+from berdseye.app.components.perspective_mark import CHIP
+from berdseye.app.components.pipeline_builder import offered_pipelines
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.components.search_results import chosen_facets, facet_boxes, result_card
 from berdseye.data.corpora import open_corpus
@@ -63,14 +71,12 @@ def chosen_lists() -> tuple[list[str], list[str]]:
     """Draw the choice of corpora and pipelines and return both, the pipelines in canonical form. Web corpora, which cost a
     request, are not chosen by default."""
     names = workspace().corpora()
-    if not names:
-        raise BadInputError("This workspace has no corpus.", hint="Add one with `berdseye corpus add NAME PATH`.")
     left, right = st.columns(2)
     local_corpora = [name for name in names if open_corpus(workspace(), name).manifest.kind != "web"]
     corpora = left.multiselect("Corpora", names, default=local_corpora, key="corpora", bind="query-params")
     pipelines = right.multiselect(
         "Pipelines",
-        list(DEFAULT_PIPELINES),
+        offered_pipelines(),
         default=list(DEFAULT_PIPELINES[:1]),
         key="pipelines",
         bind="query-params",
@@ -111,27 +117,66 @@ def suggest_spellings(text: str, corpora: Sequence[str]) -> None:
                 st.button(other, key=f"meant-{word}-{other}", on_click=search_text, args=(changed,))
 
 
+class Shown(NamedTuple):
+    """A card of the page: the place of its item in the results, the number on the card, and the key of its button."""
+
+    place: int
+    number: int
+    key: str
+
+
 class Results(NamedTuple):
-    """The search results: `items`, the places in them that the facets keep, and the facet values and labels of each item."""
+    """The search results: `items`, the places in them that the facets keep, and the facet values of each item.
+
+    With a question, also the labels of each item and their source.
+    """
 
     items: Sequence[Item]
     kept: Sequence[int]
     values: Values
     labels: Labels | None
     query: str
+    question: Question | None
+    source: str
 
-    def card(self, place: int, number: int, key: str) -> None:
-        """Draw the card of the item at `place`, numbered `number`."""
-        own = {facet: list(of[place]) for facet, of in self.values.items()}
-        supported = [] if self.labels is None else [n for n, label in enumerate(self.labels[place]) if label == 1]
-        result_card(self.items[place], number, self.query, own, supported, key, search_similar)
+    def cards(self, shown: Sequence[Shown]) -> list[Callable[[], None]]:
+        """Return what draws each of the cards that the page shows, in the order in which the focus moves over them."""
+        labelled = {place: self._labelled(place) for place in dict.fromkeys(one.place for one in shown)}
+        standing = standing_of([each for each in labelled.values() if each is not None])
+        return [partial(self._card, one, card, labelled[one.place], standing) for card, one in enumerate(shown)]
+
+    def _labelled(self, place: int) -> LabelledPassage | None:
+        if self.question is None or self.labels is None:
+            return None
+        item = self.items[place]
+        return LabelledPassage(self.question, item.corpus, item.passage, self.labels[place].tolist(), self.source)
+
+    def _card(self, one: Shown, card: int, labelled: LabelledPassage | None, standing: Standing) -> None:
+        own = {facet: list(of[one.place]) for facet, of in self.values.items()}
+
+        def chips(number: int) -> None:
+            if labelled is not None:
+                label_chips(labelled, number, standing, "search")
+
+        result_card(self.items[one.place], one.number, self.query, own, one.key, search_similar, chips, card)
+
+
+def draw_judging(results: Results, view: str) -> None:
+    """Draw the line that judges the passages of `view`, and what judgments do not change."""
+    assert results.question is not None
+    idle = "**1**–**9** flip a label of the focused passage."
+    view = f"{results.question.dataset} {results.question.id} {view}"
+    judging_line(SEARCH, view, answers=CHIP, idle=idle, perspectives=results.question.perspectives)
+    offer_people_first(
+        results.source, f"Labels are from {escaped(results.source)} only: your judgments do not change them."
+    )
 
 
 def draw_list(results: Results) -> None:
     """Draw the results as one list, 20 more at each press of a button."""
     kept, shown = results.kept, int(st.session_state.setdefault("shown", _AT_ONCE))
-    for place in kept[:shown]:
-        results.card(place, place + 1, str(place))
+    for card in results.cards([Shown(place, place + 1, str(place)) for place in kept[:shown]]):
+        card()
     if len(kept) > shown and st.button(f"{min(_AT_ONCE, len(kept) - shown)} more", key="more"):
         st.session_state["shown"] = shown + _AT_ONCE
         st.rerun()
@@ -144,12 +189,17 @@ def draw_columns(results: Results) -> None:
     if not lists:
         draw_list(results)
         return
-    for (corpus, pipeline), column in zip(lists, st.columns(len(lists)), strict=True):
-        own = [p for p in kept if items[p].corpus == corpus and pipeline in items[p].ranks]
+    columns: list[list[Shown]] = []
+    for corpus, pipeline in lists:
+        ranks = {p: items[p].ranks[pipeline] for p in kept if items[p].corpus == corpus and pipeline in items[p].ranks}
+        own = sorted(ranks, key=lambda p: ranks[p])[:_AT_ONCE]
+        columns.append([Shown(place, ranks[place], f"{corpus}-{pipeline}-{place}") for place in own])
+    cards = iter(results.cards([one for own in columns for one in own]))
+    for (corpus, pipeline), column, own_cards in zip(lists, st.columns(len(lists)), columns, strict=True):
         with column:
             st.markdown(f"##### {escaped(corpus)} · {escaped(pipeline)}")
-            for place in sorted(own, key=lambda p: items[p].ranks[pipeline])[:_AT_ONCE]:
-                results.card(place, items[place].ranks[pipeline], f"{corpus}-{pipeline}-{place}")
+            for card in islice(cards, len(own_cards)):
+                card()
 
 
 def draw_map(results: Results, method: Method) -> None:
@@ -197,7 +247,8 @@ def draw_map(results: Results, method: Method) -> None:
                 "Choose a point, or a row of the table, to read the passage. Points close together are similar in content."
             )
         else:
-            results.card(chosen, chosen + 1, f"map-{chosen}")
+            [card] = results.cards([Shown(chosen, chosen + 1, f"map-{chosen}")])
+            card()
 
 
 def draw_words(results: Results, question: Question | None) -> None:
@@ -266,6 +317,8 @@ def draw_words(results: Results, question: Question | None) -> None:
 
 def page() -> None:
     """Draw the page."""
+    if is_missing("corpus", also="Then search it."):
+        return
     query = st.text_input(
         "Search",
         key="q",
@@ -312,11 +365,13 @@ def page() -> None:
         view = one_of("View", VIEWS, key="view", named=False)
         method = one_of("Drawn by", METHODS, key="drawn-by", named=False) if view == "map" else METHODS[0]
         total = f"the first {MOST}" if len(items) == MOST else str(len(items))
-        st.caption(f"{len(kept)} of {total} passages")
+        st.caption(f"{len(kept)} of {total} {'passage' if total == '1' else 'passages'}")
     if not kept:
         st.info("No passage matches these facets. Remove one of them.")
         return
-    results = Results(items, kept, values, labels, text)
+    results = Results(items, kept, values, labels, text, question, source)
+    if labels is not None and view != "words":
+        draw_judging(results, " ".join([text, similar_to, view, *corpora, *pipelines]))
     match view:
         case "side by side":
             draw_columns(results)

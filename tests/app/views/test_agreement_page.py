@@ -8,6 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.adjudication import adjudicate
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.app.access.session import judgments as shared_judgments
@@ -45,7 +46,7 @@ def said(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judg
     st.cache_data.clear()
 
 
-def drawn(**query: str) -> AppTest:
+def drawn(**query: str | list[str]) -> AppTest:
     at = AppTest.from_file(str(PAGE), default_timeout=60)
     for key, value in {"detector": "random", **query}.items():
         at.query_params[key] = value
@@ -135,3 +136,19 @@ def test_an_unsure_adjudication_is_no_reference(said: Judgments) -> None:
     rows = table(drawn(reference="adjudicated"), "rater", "accuracy").set_index("rater")
     assert rows.loc["Bo", "n"] == "2"
     assert [str(rows.loc[who, "accuracy"]).split()[0] for who in ("Bo", HOSTILE)] == ["50", "100"]
+
+
+def test_agreement_is_computed_over_a_batch_or_some_raters(said: Judgments) -> None:
+    differing = [
+        record for record in said.pair_records().values() if record.passage in ("Text 0.", "Text 1.", "Text 4.")
+    ]
+    create_batch(said, BatchPlan("few"), [Item(record) for record in differing])
+    assert says(drawn(batch="few"), r"\b2 of 3 pairs", "markdown")
+    cara = said.sign_in("Cara")
+    for key in list(said.pair_records())[:4]:
+        said.judge(cara, key, "supports", source="annotate")
+    at = drawn(raters=["Cara", "Bo"])
+    assert says(at, "Bo and Cara disagree|Cara and Bo disagree", "markdown")
+    assert not says(at, "Ina", "markdown")
+    said.sign_in("Dora")
+    assert says(drawn(raters="Dora"), "nobody of these people", "info")

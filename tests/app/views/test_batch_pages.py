@@ -173,7 +173,7 @@ def test_a_batch_of_other_people_is_not_offered(held: Judgments) -> None:
     create_batch(held, BatchPlan("b", people=("Bo",)), items())
     at = drawn("annotate", name="Ana")
     assert not at.selectbox
-    assert says(at, r"\bno runs\b", "error"), "the page offers what is left: the runs of the workspace"
+    assert says(at, r"\bno runs\b", "info"), "the page offers what is left: the runs of the workspace"
 
 
 @pytest.fixture
@@ -241,3 +241,27 @@ def test_adjudication_asks_for_a_name_and_says_when_there_is_no_dispute(held: Ju
     assert held.present() == []
     assert [box.label for box in drawn("adjudication").main.selectbox] == ["Your name"]
     assert says(drawn("adjudication", name="Judge"), "no disagreements", "info")
+
+
+def test_a_verdict_that_replaces_the_one_of_another_window_says_so(held: Judgments) -> None:
+    create_batch(held, BatchPlan("b"), items())
+    one, two = drawn("annotate", name="Ana"), drawn("annotate", name="Ana")
+    press(one, "Supports")
+    assert not one.toast
+    press(two, "Does not support")
+    assert [j.verdict for j in held.present()] == ["does not support"]
+    [toast] = two.toast
+    assert "your verdict “supports”" in toast.value
+    assert "Annotate" in toast.value
+    assert says(two, "replaces your verdict", "caption")
+
+
+def test_a_judgment_undone_on_another_page_brings_its_comment_back(held: Judgments) -> None:
+    create_batch(held, BatchPlan("b"), items())
+    at = drawn("annotate", name="Ana")
+    at.text_input[0].set_value("a comment")
+    press(at, "Supports")
+    held.undo(held.sign_in("Ana"))
+    press(at, "Unsure")
+    assert "Perspective 0." in texts(at), "the pair that was on the screen came first"
+    assert at.text_input[0].value == "a comment"

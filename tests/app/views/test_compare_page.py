@@ -5,7 +5,11 @@ import re
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
 
+from berdseye.annotation.judgments.adjudication import adjudicate
+from berdseye.app.access.session import judgments as shared_judgments
+from berdseye.app.components.perspective_mark import CHIP
 from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.datasets.versions import save_version
 from berdseye.data.runs.stored import list_runs, run_files
@@ -56,6 +60,65 @@ def test_a_question_of_the_address_is_read_side_by_side_over_two_corpora() -> No
     assert "corpora=web&corpora=pages" in address
     assert at.table[0].value.columns.tolist() == ["rank in A", "rank in B"]
     assert says(drawn("compare", a=WEB, b=PAGES, question="<b>"), "neither side.*question", "warning")
+
+
+UNIFORMS = {"a": WEB, "b": PAGES, "question": "school-uniforms"}
+
+
+def chips(at: AppTest) -> list[Button]:
+    return [b for b in at.button if str(b.key).startswith(CHIP)]
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_chip_records_the_opposite_with_the_page_and_undo_takes_it_back() -> None:
+    at = drawn("compare", name="Ada", **UNIFORMS)
+    first = chips(at)[0]
+    assert re.fullmatch("P1 (yes|no)", first.label)
+    opposite = "does not support" if first.label == "P1 yes" else "supports"
+    first.click()
+    again(at)
+    [own] = [j for j in shared_judgments().present() if j.annotator.name == "Ada"]
+    assert (own.verdict, own.source) == (opposite, "compare")
+    assert shared_judgments().history(own.pair)[-1]["shown"] is True
+    assert chips(at)[0].label == f"P1 {'no' if first.label == 'P1 yes' else 'yes'} · you"
+    assert says(at, rf"P1 of “.*”: {opposite}")
+    next(b for b in at.button if b.label == "Undo").click()
+    assert chips(again(at))[0].label == first.label
+    assert says(at, f"undone: “{opposite}”")
+
+
+@pytest.mark.usefixtures("demo")
+def test_labels_that_judgments_do_not_change_show_both_and_offer_people_s() -> None:
+    at = drawn("compare", name="Ada", labels_a="gold", **UNIFORMS)
+    label = chips(at)[0].label
+    chips(at)[0].click()
+    again(at)
+    assert chips(at)[0].label == f"{label} · you: {'no' if label == 'P1 yes' else 'yes'}"
+    assert says(at, "gold only.*do not change", "caption")
+    next(b for b in at.button if b.label == "Prefer people's judgments").click()
+    assert again(at).selectbox(key="labels_a").value == "human>gold"
+    assert chips(at)[0].label == f"P1 {'no' if label == 'P1 yes' else 'yes'} · you"
+
+
+@pytest.mark.usefixtures("demo")
+def test_without_a_name_nothing_can_be_judged_and_the_page_says_where_to_enter_it() -> None:
+    at = drawn("compare", **UNIFORMS)
+    assert chips(at)
+    assert all(chip.disabled for chip in chips(at))
+    assert says(at, r"\bname\b.*sidebar")
+
+
+@pytest.mark.usefixtures("demo")
+def test_an_adjudicated_label_cannot_be_flipped() -> None:
+    at = drawn("compare", name="Ada", **UNIFORMS)
+    chips(at)[0].click()
+    again(at)
+    held = shared_judgments()
+    [own] = [j for j in held.present() if j.annotator.name == "Ada"]
+    adjudicate(held, held.annotator("Ada"), own.pair, "unsure")
+    decided = chips(again(at))[0]
+    assert decided.disabled
+    assert decided.label.endswith("adjudicated")
 
 
 @pytest.mark.usefixtures("demo")

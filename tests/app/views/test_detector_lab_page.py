@@ -115,7 +115,7 @@ def test_mistakes_are_listed_and_read_and_judged() -> None:
     assert "Open the question in Explore" in texts(at)
     press(at, "Does not support")
     (word,) = [j for j in shared_judgments().present() if j.annotator.name == "Ada"]
-    assert (word.verdict, word.source) == ("does not support", "explore")
+    assert (word.verdict, word.source) == ("does not support", "lab")
 
 
 @pytest.mark.usefixtures("demo")

@@ -85,7 +85,7 @@ def test_a_training_runs_beside_the_app_until_its_card_is_there(demo: Workspace)
 
 def test_one_button_makes_a_set_trains_compares_and_shows_the_result(demo: Workspace) -> None:
     at = drawn("detectors")
-    assert says(at, r"\b0 pairs\b.*\bpeople\b", "caption")
+    assert says(at, r"people have judged: 0\b", "caption")
     next(b for b in at.button if b.label == "Improve").click()
     at = again(at)
     assert says(at, "simulated annotators", "error"), "their votes are not counted without being asked for"

@@ -10,7 +10,7 @@ from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.runs.stored import load_run, run_files
 from berdseye.data.workspace import Workspace
-from tests.app.drawn_page import drawn, says, texts
+from tests.app.drawn_page import again, drawn, says, texts
 
 CARS = "Should cities ban private cars from their centres?"
 
@@ -58,6 +58,26 @@ def test_everything_known_of_a_passage_is_on_its_page(demo: Workspace) -> None:
     assert passage_address("web", best) not in set(near["open"])
 
 
+def test_the_labels_of_a_passage_are_flipped_by_question(demo: Workspace) -> None:
+    best = int(load_run(demo, "debate--web--bm25").ids[0, 0])
+    question = load_dataset(demo, "debate")[0]
+    at = drawn("passage", name="Ada", corpus="web", id=str(best))
+    assert says(at, re.escape(question.text))
+    chips = [b for b in at.button if b.label.startswith("P")]
+    assert len(chips) > len(question.perspectives), "the next questions, too"
+    chips[1].click()
+    again(at)
+    held = Judgments.open(demo.judgments_url)
+    [own] = [j for j in held.present() if j.annotator.name == "Ada"]
+    pair = held.pair_records([own.pair])[own.pair]
+    assert (own.source, pair.question, pair.perspective) == ("passage", question.text, question.perspectives[1].text)
+    flipped = [b.label for b in at.button if b.label.startswith("P")][1]
+    assert flipped.startswith(f"P2 {'yes' if own.verdict == 'supports' else 'no'} · you")
+    nameless = drawn("passage", corpus="web", id=str(best))
+    assert all(b.disabled for b in nameless.button if b.label.startswith("P"))
+    assert says(nameless, r"\bname\b.*sidebar")
+
+
 @pytest.mark.usefixtures("demo")
 def test_a_passage_of_web_pages_has_no_neighbours() -> None:
     at = drawn("passage", corpus="pages", id="0", part="Neighbours")
@@ -95,7 +115,7 @@ def test_a_run_of_an_older_corpus_is_left_out_by_name(demo: Workspace) -> None:
     at = drawn("question", set="debate")
     assert says(at, "debate--web--bm25", "warning")
     assert "2 runs" not in texts(at)
-    passage = drawn("passage", corpus="web", id="0")
+    passage = drawn("passage", corpus="web", id="0", part="Runs")
     assert says(passage, r"\b\d+ runs?\b.*\bolder\b", "caption")
     assert says(passage, "no stored run", "info")
 

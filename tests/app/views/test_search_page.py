@@ -130,3 +130,18 @@ def test_without_a_question_corpora_are_set_apart() -> None:
     at = drawn("search", q="cars", view="words")
     assert at.selectbox(key="apart").value == "corpus"
     assert not at.error, texts(at)
+
+
+def test_a_result_is_judged_where_a_question_is_chosen(demo: Workspace) -> None:
+    assert not [b for b in drawn("search", q="cars", name="Ada").button if b.label.startswith("P1")]
+    question = next(q for q in load_dataset(demo, "debate") if q.text == CARS)
+    for view in ("one list", "side by side"):
+        at = drawn("search", name="Ada", set="debate", question=question.id, view=view, labels="human>gold>stance")
+        chip = next(b for b in at.button if b.label.startswith("P2") and "you" not in b.label)
+        chip.click()
+        again(at)
+        held = Judgments.open(demo.judgments_url)
+        last = [j for j in held.present() if j.annotator.name == "Ada"][-1]
+        assert (last.verdict, last.source) == ("does not support" if chip.label == "P2 yes" else "supports", "search")
+        assert held.pair_records([last.pair])[last.pair].perspective == question.perspectives[1].text
+        assert says(at, f"P2 of “.*”: {last.verdict}")
