@@ -176,9 +176,13 @@ def test_text_is_never_rendered_as_html() -> None:
     assert {path: len(calls) for path, calls in found.items() if calls} == dict.fromkeys(LEGENDS, 1)
 
 
+DOCUMENTATION = ("docs", "README.md")
+"""What is no code and is packed all the same, because the app shows it."""
+
+
 def test_every_folder_is_a_part_of_the_package() -> None:
     linked = {path.name: path.resolve() for path in (ROOT / "berdseye").iterdir() if path.is_symlink()}
-    assert linked == {name: ROOT / name for name in PACKAGES}
+    assert linked == {name: ROOT / name for name in (*PACKAGES, *DOCUMENTATION)}
     assert sorted(path.parent.name for path in ROOT.glob("*/__init__.py") if path.parent.name != "berdseye") == PACKAGES
 
 

@@ -41,7 +41,7 @@ def page(demo_workspace: Workspace, tmp_path_factory: pytest.TempPathFactory) ->
     shutil.copytree(demo_workspace.folder, folder / "workspace")
     with served(folder / "workspace", folder / "log") as app, chromium() as browser:
         opened = new_context(browser).new_page()
-        go(opened, app.url)
+        go(opened, f"{app.url}/explore")
         sign_in(opened, "Ada")
         yield opened
 

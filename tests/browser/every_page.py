@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Page, expect
 
 from berdseye.app.access.roles import PAGES
+from berdseye.app.serving.gate import START_PAGE
 from berdseye.data.workspace import Workspace
 from tests.app.views.page_addresses import page_addresses
 from tests.browser.served import go, settled, sign_in
@@ -28,7 +29,7 @@ def queries(workspace: Workspace) -> dict[str, str]:
 
 def show(page: Page, url: str, name: str, query: str) -> None:
     """Open a page as someone who has given a name, and wait until all of it is drawn."""
-    go(page, f"{url}/{'' if name == 'explore' else name}{query}")
+    go(page, f"{url}/{'' if name == START_PAGE else name}{query}")
     sign_in(page, READER)
     drawn(page)
 

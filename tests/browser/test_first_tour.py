@@ -24,7 +24,7 @@ def bottom(locator: Locator) -> float:
 def named(address: str) -> tuple[str, list[str]]:
     """The page of an address, and the step that it keeps."""
     parts = urlparse(address)
-    return parts.path.strip("/") or "explore", parse_qs(parts.query).get(PARAMETER, [])
+    return parts.path.strip("/") or "home", parse_qs(parts.query).get(PARAMETER, [])
 
 
 def is_at(page: Page, nth: int) -> None:
@@ -53,7 +53,7 @@ def covers_nothing(page: Page) -> None:
 
 def test_the_tour_is_walked_by_keys(app: Served, page: Page) -> None:
     page.set_viewport_size(SMALL)  # type: ignore[arg-type]
-    visit(page, f"{app.url}/?set=policy", "Tilda")
+    visit(page, f"{app.url}/explore?set=policy", "Tilda")
     question = page.get_by_role("heading", level=2)
     asked = question.inner_text()
     sidebar = page.get_by_test_id("stSidebar")

@@ -71,4 +71,4 @@ def test_the_app_of_a_wheel_calls_nobody(address: str, page: Page) -> None:
         page.wait_for_timeout(100)
     page.goto(address)
     settled(page)
-    expect(page.get_by_text("This workspace has no corpus.")).to_be_visible()
+    expect(page.get_by_role("button", name="Add a corpus")).to_be_visible()

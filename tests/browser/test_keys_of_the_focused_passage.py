@@ -1,4 +1,4 @@
-"""On Explore a key answers the passage that has the focus on the screen, once, however quickly keys follow each other."""
+"""Where people read, a key answers the passage that has the focus on the screen, once, however quickly keys follow each other."""
 
 import re
 import time
@@ -52,7 +52,7 @@ def passage_of(page: Page, place: int) -> str:
 
 
 def test_j_and_a_digit_pressed_together_answer_the_next_passage(app: Served, page: Page) -> None:
-    visit(page, app.url, "Jay")
+    visit(page, f"{app.url}/explore", "Jay")
     look_at_passages(page)
     second = passage_of(page, 1)
     press_at_once(page, "j1")
@@ -63,7 +63,7 @@ def test_j_and_a_digit_pressed_together_answer_the_next_passage(app: Served, pag
 
 
 def test_a_digit_pressed_twice_at_once_is_one_judgment(app: Served, page: Page) -> None:
-    visit(page, app.url, "Twyla")
+    visit(page, f"{app.url}/explore", "Twyla")
     look_at_passages(page)
     before = shown_text(chips(page).first)
     press_at_once(page, "11")
@@ -78,7 +78,7 @@ def test_a_digit_pressed_twice_at_once_is_one_judgment(app: Served, page: Page) 
 
 
 def test_a_passage_that_is_not_on_the_screen_gets_no_verdict(app: Served, page: Page) -> None:
-    visit(page, app.url, "Oskar")
+    visit(page, f"{app.url}/explore", "Oskar")
     page.locator(CARDS).last.scroll_into_view_if_needed()
     page.mouse.move(700, 500)
     page.mouse.wheel(0, 20_000)
@@ -97,7 +97,7 @@ def test_a_passage_that_is_not_on_the_screen_gets_no_verdict(app: Served, page: 
 
 
 def test_another_question_puts_the_focus_on_its_first_passage(app: Served, page: Page) -> None:
-    visit(page, app.url, "Quentin")
+    visit(page, f"{app.url}/explore", "Quentin")
     for _ in range(4):
         page.keyboard.press("j")
     page.mouse.move(700, 500)
@@ -110,3 +110,46 @@ def test_another_question_puts_the_focus_on_its_first_passage(app: Served, page:
     settled(page)
     expect(page.locator(CARDS).first).to_have_attribute("aria-current", "true")
     expect(page.locator(FOCUSED)).to_have_count(1)
+
+
+COMPARED = "compare?a=debate--web--bm25&b=debate--pages--bm25&question=school-uniforms"
+
+
+def test_keys_pressed_fast_on_compare_answer_what_is_on_the_screen_once(app: Served, page: Page) -> None:
+    visit(page, f"{app.url}/{COMPARED}", "Connie")
+    expect(page.locator(FOCUSED)).to_have_count(1)
+    page.keyboard.press("1")
+    expect(page.get_by_role("status").filter(has_text="Press 1 again")).to_have_count(1)
+    look_at_passages(page)
+    second = passage_of(page, 1)
+    press_at_once(page, "j11")
+    wait_for_events(app, page, "Connie", 1)
+    [(pair, verdict)] = events_of(app, "Connie")
+    assert " ".join(pair.passage.split()) in second
+    expect(page.get_by_text(re.compile(rf"P1 of “.*”: {verdict}"))).to_be_visible()
+    expect(chips(page).first).to_contain_text("you")
+    page.keyboard.press("u")
+    expect(page.get_by_text(re.compile(rf"Undone: “{verdict}”"))).to_be_visible()
+    expect(chips(page).first).not_to_contain_text("you")
+
+
+def test_the_list_of_last_judgments_takes_the_keys_while_it_is_open(app: Served, page: Page) -> None:
+    visit(page, f"{app.url}/{COMPARED}", "Lena")
+    look_at_passages(page)
+    page.keyboard.press("1")
+    wait_for_events(app, page, "Lena", 1)
+    settled(page)
+    page.keyboard.press("l")
+    rows = page.get_by_role("dialog").locator('[class*="st-key-own-"]')
+    expect(rows).to_have_count(1)
+    expect(rows).to_have_attribute("aria-current", "true")
+    settled(page)
+    press_at_once(page, "j3t")  # no key reaches the page behind the list
+    wait_for_events(app, page, "Lena", 2)
+    [_, (pair, verdict)] = events_of(app, "Lena")
+    assert (pair.key, verdict) == (events_of(app, "Lena")[0][0].key, "unsure")
+    expect(page.get_by_role("dialog").get_by_text("changed here")).to_be_visible()
+    page.keyboard.press("l")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator(".st-key-tour")).to_have_count(0)
+    expect(chips(page).first).to_contain_text("no · you")  # unsure does not count as supporting

@@ -58,7 +58,7 @@ def table(page: Page) -> str:
 
 
 def test_a_key_flips_a_chip_and_u_takes_it_back(app: Served, page: Page) -> None:
-    visit(page, app.url, "Ada")
+    visit(page, f"{app.url}/explore", "Ada")
     first, before = chips(page).first, table(page)
     label = shown_text(first)
     look_at_passages(page)
@@ -79,7 +79,7 @@ def test_a_key_flips_a_chip_and_u_takes_it_back(app: Served, page: Page) -> None
 
 
 def test_j_and_k_move_the_keys_to_another_passage(app: Served, page: Page) -> None:
-    visit(page, app.url, "Bela")
+    visit(page, f"{app.url}/explore", "Bela")
     titles = page.locator(CARDS)
     look_at_passages(page)
     page.keyboard.press("j")
@@ -115,7 +115,7 @@ def test_a_telephone_asks_for_a_name_on_the_page_itself(app: Served, page: Page)
 
 
 def test_the_address_holds_the_whole_view(app: Served, page: Page, browser: Browser) -> None:
-    go(page, f"{app.url}/?set=policy&corpora=web&corpora=pages&pipelines=bm25(k1=1.2,b=0.75)")
+    go(page, f"{app.url}/explore?set=policy&corpora=web&corpora=pages&pipelines=bm25(k1=1.2,b=0.75)")
     page.get_by_role("button", name="Options").click()
     page.get_by_label("k", exact=True).fill("2")
     page.get_by_label("k", exact=True).press("Enter")
@@ -144,15 +144,15 @@ def test_the_address_holds_the_whole_view(app: Served, page: Page, browser: Brow
 def test_a_link_with_a_wrong_name_is_answered_in_place(app: Served, page: Page) -> None:
     fetched: list[str] = []
     page.on("request", lambda request: fetched.append(request.url))
-    go(page, f"{app.url}/?pipelines=bm52")
+    go(page, f"{app.url}/explore?pipelines=bm52")
     expect(page.get_by_role("alert")).to_contain_text("Unknown retriever 'bm52'. Did you mean bm25?")
-    go(page, f"{app.url}/?pipelines=![x](http://evil.test/x.png)")
+    go(page, f"{app.url}/explore?pipelines=![x](http://evil.test/x.png)")
     expect(page.get_by_role("alert")).to_contain_text("cannot be read after")
     assert not any("evil.test" in address.split("?")[0] for address in fetched)
 
 
 def test_a_correction_that_is_shown_outlives_the_server(own_app: Served, page: Page) -> None:
-    visit(page, own_app.url, "Cleo")
+    visit(page, f"{own_app.url}/explore", "Cleo")
     label = shown_text(chips(page).first)
     look_at_passages(page)
     page.keyboard.press("1")
@@ -356,7 +356,7 @@ def hostile_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def test_hostile_text_is_shown_to_the_letter_and_runs_nothing(hostile_app: Served, page: Page) -> None:
     """The page fixture fails on any dialog."""
-    visit(page, hostile_app.url, "<img src=x onerror=alert(6)>")
+    visit(page, f"{hostile_app.url}/explore", "<img src=x onerror=alert(6)>")
     main = page.get_by_test_id("stMain")
     text = shown_text(main)
     for literal in (

@@ -17,7 +17,7 @@ SCREENSHOT = Path(__file__).resolve().parents[2] / "app" / "static" / "screensho
 @pytest.mark.skipif(os.environ.get("BERDSEYE_SCREENSHOTS") != "1", reason="takes the picture: `make screenshot`")
 def test_picture_of_the_start_page(own_app: Served, page: Page) -> None:
     page.set_viewport_size({"width": 1400, "height": 1680})
-    visit(page, own_app.url, "Ada")
+    visit(page, f"{own_app.url}/explore", "Ada")
     look_at_passages(page)
     assert chips(page).count() == 2, "a chip for each of the two perspectives"
     settled(page)

@@ -46,7 +46,7 @@ def test_words_facets_and_more_like_one(app: Served, page: Page) -> None:
     expect(main.get_by_text("web · bm25 rank 1").first).to_be_visible()
     expect(main.get_by_text("encyclopedia · bm25 rank 1")).to_have_count(0)
 
-    title = shown_text(main.get_by_role("link").first)
+    title = shown_text(main.locator('a[href*="passage?"]').first)
     found.first.press("Enter")
     like = main.get_by_text("Passages similar to")
     expect(like).to_contain_text(title)
@@ -108,26 +108,21 @@ new MutationObserver(() => { window.notFound += document.body?.innerText.include
 """Counts how often a page shows "Page not found", however briefly."""
 
 
-def test_explore_has_the_root_address_and_one_of_its_name(app: Served, page: Page) -> None:
+def test_the_start_page_has_the_root_address_and_one_of_its_name(app: Served, page: Page) -> None:
     page.add_init_script(NOTICED)
-    said = page.get_by_role("heading", level=2)
-    query = f"?set=debate&question={QUESTION}"
-    for path in ("/", "/explore", "/explore/"):
-        go(page, f"{app.url}{path}{query}")
-        expect(said).to_have_text(TEXT)
+    for path in ("/", "/home", "/home/"):
+        go(page, f"{app.url}{path}")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Home")
         assert urlparse(page.url).path == "/"
-        assert asked(page)["question"] == [QUESTION]
         assert page.evaluate("window.notFound") == 0, path
-        explore = page.get_by_test_id("stSidebarNavLink").filter(has_text="Explore")
-        assert explore.get_attribute("aria-current") == "page", path
-    go(page, f"{app.url}/explore")
-    expect(page.get_by_role("combobox", name="Question")).to_be_visible()
+        home = page.get_by_test_id("stSidebarNavLink").filter(has_text="Home")
+        assert home.get_attribute("aria-current") == "page", path
 
     # From there into the pages that links lead to, and back.
     page.get_by_test_id("stSidebarNavLink").filter(has_text="Runs").click()
     page.wait_for_url("**/runs*")
     settled(page)
-    page.get_by_test_id("stSidebarNavLink").filter(has_text="Explore").click()
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Home").click()
     page.wait_for_url(lambda address: urlparse(address).path == "/")
     settled(page)
     page.go_back()

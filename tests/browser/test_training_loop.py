@@ -25,5 +25,5 @@ def test_a_detector_is_trained_from_judgments_and_used(own_app: Served, page: Pa
     page.get_by_role("button", name="Use", exact=True).click()
     expect(table.get_by_role("row", name="in use")).to_contain_text("stance(mine)")
     assert adopted_detector(Workspace.open(own_app.workspace)) == "stance(mine)"
-    go(page, own_app.url)
+    go(page, f"{own_app.url}/explore")
     expect(page.get_by_text("the detector stance(mine)")).to_be_visible()
