@@ -33,7 +33,7 @@ echo "Installing into .venv ..."; \
   echo "The packages could not be installed. Is there a network? Run make again: what is there already is kept."; exit 1; }
 endef
 
-.PHONY: app test test-all test-slow floors install dev style lint bench bench-scale notebooks screenshot screenshots constraints embedded clean
+.PHONY: app test test-all test-slow floors install dev style lint bench bench-scale notebooks screenshot screenshots sizes constraints embedded clean
 
 app: $(STAMP) ## Build the demo workspace, start Label Studio and the app
 	@$(BIN)/berdseye demo --workspace $(WORKSPACE)
@@ -91,6 +91,9 @@ screenshot: $(DEV_STAMP) ## Make the README's picture anew
 
 screenshots: $(DEV_STAMP) screenshot ## Make the pictures of every page anew, in docs/
 	$(BIN)/python -m tests.browser.screenshots
+
+sizes: $(DEV_STAMP) ## Make the pictures of every page at four sizes in two themes anew, in docs/
+	$(BIN)/python -m tests.browser.screenshots sizes
 
 constraints: $(DEV_STAMP) ## Resolve all dependencies anew
 	$(BIN)/uv pip compile -q --upgrade --python-version 3.11 --extra dev --no-header --no-annotate pyproject.toml -o constraints.txt
