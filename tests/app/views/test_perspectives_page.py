@@ -198,4 +198,6 @@ def test_next_goes_through_the_questions_and_an_unknown_one_is_the_first(held: J
 def test_a_workspace_without_data_sets_says_what_to_do(held: Judgments, workspace: Workspace) -> None:
     assert held.version() == 0
     workspace.dataset_file("made").unlink()
-    assert says(drawn(), "no data set.*page Data", "error")
+    at = drawn()
+    assert says(at, "no data set")
+    assert "Add a data set" in [b.label for b in at.button]
