@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
 
 from berdseye.annotation.batches.stored import Batch, list_batches
 from berdseye.annotation.judgments.adjudication import adjudicated_labels
@@ -145,6 +145,21 @@ def table_of(seconds: dict[str, float]) -> str:
     return "\n".join(f"{name:<44}{spent:>7.1f} s" for name, spent in rows)
 
 
+def pick(page: Page, box: Locator, name: str) -> None:
+    """Choose an option of a list; the list is opened again if the page, drawn anew by a job that ends, has closed it."""
+    option = page.get_by_role("option", name=name, exact=True)
+    for _ in range(10):
+        settled(page)
+        box.click()
+        try:
+            option.click(timeout=3000)
+        except TimeoutError:
+            page.keyboard.press("Escape")
+            continue
+        break
+    settled(page)
+
+
 # The steps ------------------------------------------------------------------------------------------------------------
 
 
@@ -176,6 +191,7 @@ def add_questions(walk: Walk, file: Path) -> None:
     expect(page.get_by_text("2 questions, 4 perspectives")).to_be_visible()
     settled(page)
     walk.press("Add the data set")
+    expect(page.get_by_text(f"Added {DATASET}: 2 questions.")).to_be_visible()
     questions = load_dataset(walk.workspace, DATASET)
     assert {q.text: {p.stance: p.text for p in q.perspectives} for q in questions} == PERSPECTIVES
 
@@ -189,9 +205,7 @@ def run_pipelines(walk: Walk) -> None:
         box = page.get_by_role("combobox", name=re.compile("Pipeline$"))
         if not box.is_visible():
             form.click()
-        box.click()
-        page.get_by_role("option", name=pipeline, exact=True).click()
-        settled(page)
+        pick(page, box, pipeline)
         walk.press("Run")
         for done in PIPELINES[:number]:
             expect(page.get_by_test_id("stVegaLiteChart").get_by_text(f"{done}, {CORPUS}")).to_be_visible()
@@ -329,8 +343,7 @@ def compare_runs(walk: Walk) -> None:
     expect(page.get_by_text("Question by question, by")).to_be_visible()
     walk.to("Runs")
     box = page.get_by_role("combobox", name=re.compile("Labels from$"))
-    box.click()
-    page.get_by_role("option", name=f"human>{adopted_detector(walk.workspace)}", exact=True).click()
+    pick(page, box, f"human>{adopted_detector(walk.workspace)}")
     expect(page.get_by_text(f"labels from human>{adopted_detector(walk.workspace)}")).to_be_visible()
     for pipeline in PIPELINES:
         expect(page.get_by_test_id("stVegaLiteChart").get_by_text(f"{pipeline}, {CORPUS}")).to_be_visible()
