@@ -14,6 +14,7 @@ from berdseye.annotation.judgments.log import Judgment, Verdict
 from berdseye.app.access.session import annotator, judgments, workspace
 from berdseye.app.components.card_focus import CARD
 from berdseye.app.components.choices import passage_address, question_address
+from berdseye.app.components.first_steps import note_step
 from berdseye.app.components.judging import correct, judging_line, may_judge, offer_people_first
 from berdseye.app.components.keys import FAILURES
 from berdseye.app.components.pair_card import GIVE, choices_of, verdict_buttons
@@ -103,12 +104,17 @@ def _verdict(
     changed here."""
     person = annotator()
     own = next((each.verdict for each in present if person is not None and each.annotator.id == person.id), "")
+
+    def record(_: str, verdict: str) -> None:
+        correct(question, place, corpus, passage, cast(Verdict, verdict), "failures")
+        note_step("judged beside a hole")
+
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if may_judge() and decided is None:
             verdict_buttons(
                 key,
                 choices_of("judge"),
-                lambda _, verdict: correct(question, place, corpus, passage, cast(Verdict, verdict), "failures"),
+                record,
                 at=f"-{rank}",
                 keys=False,
                 earlier=own,

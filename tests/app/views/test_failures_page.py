@@ -1,5 +1,7 @@
 """The Failures page without a browser: empty, on the demo, and where something does not fit."""
 
+import json
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -68,14 +70,15 @@ def test_a_person_without_a_name_can_read_but_not_correct() -> None:
     assert not [b for b in at.button if b.label in ("Supports", "Undo") and not b.disabled]
 
 
-@pytest.mark.usefixtures("demo")
-def test_a_verdict_on_a_passage_fills_the_hole_is_stored_and_can_be_undone() -> None:
+def test_a_verdict_on_a_passage_fills_the_hole_is_stored_and_can_be_undone(demo: Workspace) -> None:
     at = drawn("failures", name="Robin", labels="human>stance", **CARS)
     before, listed = holes_within(at), table(at, "holes")
     corrected = give(at, "Supports")
     assert holes_within(corrected) == before - 1
     assert corrected.query_params["place"] == "1", "the passages stay in sight though the hole is gone"
     [word] = [j for j in shared_judgments().present() if j.annotator.name == "Robin"]
+    steps = json.loads((demo.folder / "first_steps.json").read_text(encoding="utf-8"))["Robin"]
+    assert "judged beside a hole" in steps, "the project on Home ticks it"
     record = shared_judgments().pair_records([word.pair])[word.pair]
     assert (word.verdict, record.question_id, record.corpus) == ("supports", "car-free-centres", "pages")
     assert [b.label for b in corrected.button if b.proto.type == "primary"] == ["Supports"]
