@@ -98,5 +98,9 @@ def test_a_tuned_threshold_leaves_the_stances() -> None:
 
 @pytest.mark.parametrize("name", ["stance", "embedded", "similarity(static)", "random"])
 def test_the_shipped_grades_are_those_measured(name: str, workspace: Workspace) -> None:
+    """Processors round products of 8-bit integers differently, which turns over single pairs of scores that are almost equal."""
     detector = parse_detector(name, workspace)
-    assert graded(workspace, detector) == grade(detector)
+    shipped, measured = graded(workspace, detector), grade(detector)
+    assert shipped is not None
+    assert (*shipped[:3], shipped.twins) == (*measured[:3], measured.twins)
+    assert shipped[3:6] == pytest.approx(measured[3:6], abs=0.01)
