@@ -3,7 +3,8 @@
 import os
 import shutil
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ PARTS: Mapping[str, str] = {
     "training_sets": "Training sets",
     "backups": "Backups",
     "downloads": "Downloaded data sets",
+    "uploads": "Uploaded files",
     "label_studio": "Label Studio",
     "jobs": "Jobs",
     "logs": "Logs",
@@ -55,30 +57,17 @@ class DiskUse(NamedTuple):
 def disk_use(workspace: Workspace) -> DiskUse:
     """Add up the files of a workspace. Links are not followed; a file that vanishes meanwhile is left out."""
     sizes, counts = Counter[str](), Counter[str]()
-    for folder, _, names in os.walk(workspace.folder):
-        for name in names:
-            path = Path(folder) / name
-            try:
-                size = path.lstat().st_size
-            except OSError:
-                continue
-            part = _part(path.relative_to(workspace.folder).parts)
-            sizes[part] += size
-            counts[part] += 1
+    for path, size in _files(workspace.folder):
+        part = _part(path.relative_to(workspace.folder).parts)
+        sizes[part] += size
+        counts[part] += 1
     disk = shutil.disk_usage(workspace.folder)
     return DiskUse([Part(name, counts[name], size) for name, size in sizes.most_common()], disk.total, disk.free)
 
 
 def folder_bytes(folder: Path) -> int:
     """Return the bytes of all files in a folder, 0 if it does not exist."""
-    total = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += (Path(place) / name).lstat().st_size
-            except OSError:
-                continue
-    return total
+    return sum(size for _, size in _files(folder))
 
 
 def shown_size(size: int) -> str:
@@ -89,6 +78,15 @@ def shown_size(size: int) -> str:
             return f"{value:.1f} {unit}" if unit != "B" and value < 9.95 else f"{value:,.0f} {unit}"
         value /= 1000
     raise AssertionError("The last unit takes every size.")
+
+
+def _files(folder: Path) -> Iterator[tuple[Path, int]]:
+    """Yield the files below a folder with their bytes."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            path = Path(place) / name
+            with suppress(OSError):
+                yield path, path.lstat().st_size
 
 
 def _part(parts: tuple[str, ...]) -> str:

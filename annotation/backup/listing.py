@@ -17,7 +17,7 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
 
 _CHUNK = 1 << 20
-_TODAY = "%Y-%m-%d-%H%M%S"
+_TIME = "%Y-%m-%d-%H%M%S"
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Estimate(NamedTuple):
 def new_backup_path(workspace: Workspace, now: datetime | None = None) -> Path:
     """Return the path of a new backup, which its time names."""
     name = re.sub(r"[^A-Za-z0-9._-]", "-", workspace.folder.name)
-    return workspace.backups_folder / f"{name}-{now or datetime.now(UTC):{_TODAY}}.zip"
+    return workspace.backups_folder / f"{name}-{now or datetime.now(UTC):{_TIME}}.zip"
 
 
 def list_backups(workspace: Workspace) -> list[StoredBackup]:
