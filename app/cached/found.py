@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from berdseye.annotation.batches.stored import list_batches
+from berdseye.annotation.judgments.log import Annotator
 from berdseye.app.access.roles import Right, may, right_of_command, right_of_page
 from berdseye.app.access.session import annotator, judgments, role, workspace
 from berdseye.app.cached.cached_on import cached_on
@@ -191,18 +192,18 @@ def _workspace_items() -> list[Item]:
 
 
 @st.cache_data(ttl=_BATCHES_SECONDS, max_entries=200, show_spinner=False)
-def _batches_of(person: int) -> list[Item]:
+def _batches_of(person: Annotator) -> list[Item]:
     """The open batches that a person may judge."""
     return [
         Item("Batch", batch.name, f"{batch.per_pair} per pair", _to("annotate", batch=batch.name))
         for batch in list_batches(judgments())
-        if batch.is_open and (not batch.people or any(one.id == person for one in batch.people))
+        if batch.is_open and batch.admits(person)
     ]
 
 
 def _batches() -> list[Item]:
     person = annotator()
-    return _batches_of(person.id) if person is not None and _opens("annotate") else []
+    return _batches_of(person) if person is not None and _opens("annotate") else []
 
 
 def _jobs() -> list[Item]:
