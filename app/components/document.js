@@ -43,6 +43,7 @@ export default function ({ data, parentElement }) {
   };
 
   document.addEventListener("click", clicked, { capture: true, ...own });
+  parentElement.dataset.links = "same-tab";
   const shown = `${data.document}#${data.part}`;
   if (parentElement.berdseyeShown !== shown) {
     parentElement.berdseyeShown = shown;

@@ -63,14 +63,15 @@ def page() -> None:
     document = str(st.query_params.get("document", FIRST))
     if document not in DOCUMENTS:
         raise UnknownNameError("documentation page", document, list(DOCUMENTS))
+    # Before the text, so that the first links that a person can see already stay in this tab.
+    data = {"document": document, "part": str(st.query_params.get("part", "")), "links": "documentation?"}
+    _MOUNT(key="document", data=data)
     side, main = st.columns([1, 3.2], gap="large")
     with side, st.container(key="documentation-contents"):
         draw_contents(document)
     with main, st.container(key=TEXT):
         for part in parts_of(document):
             draw_part(part)
-    data = {"document": document, "part": str(st.query_params.get("part", "")), "links": "documentation?"}
-    _MOUNT(key="document", data=data)
 
 
 with errors_in_place():

@@ -142,6 +142,7 @@ def test_links_of_the_documentation_stay_in_the_app(app: Served, page: Page) -> 
     page.keyboard.type("Installing Berdseye")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Installing Berdseye")).to_be_visible()
+    expect(page.locator("[data-links=same-tab]")).to_be_attached()
     page.get_by_role("link", name="how to install Pyserini").click()
     expect(page.get_by_role("heading", name="Retrieval", exact=True)).to_be_visible()
     page.get_by_role("link", name="Every page", exact=True).click()

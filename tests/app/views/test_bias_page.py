@@ -25,7 +25,7 @@ VIEWS = ("Leaning", "Sycophancy", "Stances", "Perspective shares", "Places")
     [
         ("Leaning", "no runs"),
         ("Stances", "no runs"),
-        ("Sycophancy", r"\*\*Start\*\*.*`berdseye study berds sycophancy`"),
+        ("Sycophancy", r"Press \*\*Start\*\*"),
         ("Perspective shares", "`berdseye dataset fetch pir-agnews`"),
         ("Places", "`berdseye study pir FILE --part bias --part places`"),
     ],
