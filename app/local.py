@@ -3,6 +3,7 @@
 import streamlit as st
 
 from berdseye.app.serving.gate import middleware
+from berdseye.app.serving.warm import warmed
 from berdseye.data.workspace import Workspace
 
-app = st.App("main.py", middleware=middleware(Workspace.open(Workspace.default_folder())))
+app = st.App("main.py", lifespan=warmed, middleware=middleware(Workspace.open(Workspace.default_folder())))

@@ -9,6 +9,7 @@ import streamlit as st
 from berdseye.app.access.oidc import COOKIE_SECRET, auth_secrets
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.serving.gate import check_settings, middleware
+from berdseye.app.serving.warm import warmed
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.workspace import Workspace
 
@@ -29,6 +30,7 @@ workspace = Workspace.open(Workspace.default_folder())
 app = st.App(
     "main.py",
     on_script_error=refused,
+    lifespan=warmed,
     middleware=middleware(workspace),
     secrets={
         "auth": {
