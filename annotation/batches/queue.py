@@ -87,6 +87,15 @@ class BatchQueue:
                 self._reserve(connection, person, key)
             return key
 
+    def after(self, person: Annotator, pair: str) -> str | None:
+        """Return the pair that would come next if this person judged or skipped `pair` now. It is not reserved, so that someone
+        else may get it first."""
+        with self.judgments.reading() as connection:
+            found: str | None = connection.execute(
+                self._after_query, self._parameters(person, pair)
+            ).scalar_one_or_none()
+            return found
+
     def give(
         self,
         person: Annotator,
@@ -225,6 +234,10 @@ class BatchQueue:
             .order_by(*order)
             .limit(1)
         )
+
+    @cached_property
+    def _after_query(self) -> Select[Any]:
+        return self._first_query.where(batch_items.c.pair != _PAIR)
 
     @cached_property
     def _done_query(self) -> Select[Any]:

@@ -52,6 +52,11 @@ class RunsQueue:
             return undone.pair
         return next((key for key in self._pairs if key not in judged), None)
 
+    def after(self, person: Annotator, pair: str) -> str | None:
+        """Return the pair that would come next if this person judged or skipped `pair` now."""
+        judged = self.judgments.judged_pairs(person)
+        return next((key for key in self._pairs if key not in judged and key != pair), None)
+
     def give(
         self,
         person: Annotator,

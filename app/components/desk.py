@@ -20,6 +20,7 @@ from berdseye.app.components.card_focus import mark_drawn, take_answer
 from berdseye.app.components.guidelines_changes import differences
 from berdseye.app.components.judging import keep_own, replaced
 from berdseye.app.components.keys import FLAG, GUIDELINES, PAUSE, SKIP, UNDO
+from berdseye.app.components.next_pair import next_pair
 from berdseye.app.components.pair_card import CARD_HEIGHT, answers_card, choices_of, pair_card, verdict_buttons
 from berdseye.app.components.passage_text import restore_evidence, taken_evidence
 from berdseye.app.components.plain_text import escaped, without_pictures
@@ -177,6 +178,9 @@ def _card(desk: Desk, key: str) -> None:
     record = desk.queue.record(key)
     answers_card(record) if desk.task == "prefer" else pair_card(record)
     working_time().show(key)
+    following = desk.queue.after(desk.person, key) if desk.task == "judge" else None
+    shown_alone = following is not None and _is_blind(desk, key) and _is_blind(desk, following)
+    next_pair(desk.queue.record(following) if following is not None and shown_alone else None)
 
 
 def _keys(desk: Desk, key: str, guidelines: Guidelines) -> None:
@@ -226,7 +230,7 @@ def _keys(desk: Desk, key: str, guidelines: Guidelines) -> None:
 def _shown_label(desk: Desk, key: str) -> bool:
     """Draw the detector's label of the pair if the annotator may see it before judging. Return whether the label is
     "supports"."""
-    if not isinstance(desk.queue, BatchQueue) or arm(desk.queue.batch, key, desk.person) == "blind":
+    if not isinstance(desk.queue, BatchQueue) or _is_blind(desk, key):
         return False
     shown = desk.queue.item(key)
     if shown.decision is not None:
@@ -234,6 +238,11 @@ def _shown_label(desk: Desk, key: str) -> bool:
         says = "supports" if shown.decision else "does not support"
         st.markdown(f"The detector says that the passage **{says}** the perspective{probability}.")
     return shown.decision is True
+
+
+def _is_blind(desk: Desk, key: str) -> bool:
+    """Return whether the annotator judges the pair without seeing the detector's label."""
+    return desk.batch is None or arm(desk.batch, key, desk.person) == "blind"
 
 
 def _undo_button(desk: Desk) -> None:

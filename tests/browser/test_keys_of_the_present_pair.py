@@ -1,5 +1,7 @@
 """Keys act on the pair that is drawn, however often the page was drawn before."""
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,32 @@ def test_evidence_is_of_the_pair_in_sight_on_every_pair(judgments: Judgments, tm
         (),
         (),
     ]
+
+
+@pytest.mark.parametrize("by", ["key", "mouse"])
+def test_the_next_pair_is_read_before_the_server_has_answered(
+    judgments: Judgments, tmp_path: Path, page: Page, by: str
+) -> None:
+    with served(tmp_path / "workspace", tmp_path / "log") as app:
+        visit(page, f"{app.url}/annotate", "Ana")
+        page.keyboard.press("2")
+        expect(page.get_by_test_id("stProgress")).to_contain_text(f"1 of {PAIRS}")
+        settled(page)
+        os.kill(app.process.pid, signal.SIGSTOP)
+        try:
+            page.keyboard.press("1") if by == "key" else page.get_by_role("button", name="Supports").first.click()
+            ahead = page.locator(".berdseye-next-pair")
+            expect(ahead).to_contain_text("View 2.")
+            expect(ahead).to_contain_text("Page 2 begins. Page 2 ends.")
+            expect(page.get_by_test_id("stProgress")).to_contain_text(f"1 of {PAIRS}")
+        finally:
+            os.kill(app.process.pid, signal.SIGCONT)
+        expect(page.get_by_test_id("stProgress")).to_contain_text(f"2 of {PAIRS}")
+        expect(ahead).to_have_count(0)
+        expect(page.locator(".berdseye-passage")).to_have_text("Page 2 begins. Page 2 ends.")
+    given = batch_frame(judgments, load_batch(judgments, "b")).dropna(subset="verdict")
+    judgments.engine.dispose()
+    assert given["verdict"].tolist() == ["does not support", "supports"]
 
 
 def test_a_decision_is_of_the_pair_that_was_read_and_a_flag_is_raised_once(

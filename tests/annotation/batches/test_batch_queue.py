@@ -54,6 +54,21 @@ def test_each_person_goes_through_the_pairs_in_order(judgments: Judgments) -> No
     ]
 
 
+def test_the_pair_after_is_foreseen_without_being_reserved(judgments: Judgments) -> None:
+    queue = BatchQueue(judgments, made(judgments, 4))
+    ana, bo = people(judgments, "Ana", "Bo")
+    first, second, third, fourth = keys(4)
+    assert queue.next(ana) == first
+    assert queue.after(ana, first) == second
+    assert queue.next(bo) == second
+    assert queue.after(ana, first) == third, "the second is out to Bo"
+    queue.give(ana, first, "supports")
+    assert queue.next(ana) == third
+    queue.skip(ana, third)
+    assert queue.next(ana) == fourth
+    assert queue.after(ana, fourth) is None
+
+
 def test_a_pair_is_out_to_as_many_people_as_asked_for(judgments: Judgments) -> None:
     queue = BatchQueue(judgments, made(judgments, 2, per_pair=2))
     ana, bo, cy, di, ed = people(judgments, "Ana", "Bo", "Cy", "Di", "Ed")

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from berdseye.annotation.batches.runs_queue import pairs_of_runs
+from berdseye.annotation.batches.runs_queue import RunsQueue, pairs_of_runs
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.corpora import add_corpus, open_corpus
 from berdseye.data.datasets.stored import save_dataset
@@ -94,6 +94,15 @@ def test_what_is_left_is_what_this_person_has_not_touched(small: Workspace, judg
     assert [key for key in queue if key not in judgments.judged_pairs(ana)] == [keys[1], *keys[3:]]
     judgments.undo(ana)
     assert [key for key in queue if key not in judgments.judged_pairs(ana)] == keys[1:]
+
+
+def test_the_pair_after_comes_next_once_this_one_is_judged(small: Workspace, judgments: Judgments) -> None:
+    queue = RunsQueue(judgments, pairs_of_runs(small, ["made--web--bm25"], 2))
+    person = judgments.sign_in("Ada")
+    while (pair := queue.next(person)) is not None:
+        after = queue.after(person, pair)
+        queue.give(person, pair, "supports")
+        assert queue.next(person) == after
 
 
 def test_no_runs_give_no_pairs_and_unknown_ones_are_reported(small: Workspace) -> None:
