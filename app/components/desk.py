@@ -180,7 +180,7 @@ def _card(desk: Desk, key: str) -> None:
     working_time().show(key)
     following = desk.queue.after(desk.person, key) if desk.task == "judge" else None
     shown_alone = following is not None and _is_blind(desk, key) and _is_blind(desk, following)
-    next_pair(desk.queue.record(following) if following is not None and shown_alone else None)
+    next_pair(key, desk.queue.record(following) if following is not None and shown_alone else None)
 
 
 def _keys(desk: Desk, key: str, guidelines: Guidelines) -> None:

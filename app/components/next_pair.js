@@ -1,7 +1,7 @@
 // The pair that comes next, shown the moment a verdict is given: the card's own elements with other texts, above the card until the
 // server has stored the verdict and drawn the page. Whatever the server draws then is what stays, also if it refused the verdict.
 const APP = '[data-testid="stApp"]';
-const BEGINS = 1000, ENDS = 15000;
+const CONNECTED = "CONNECTED", PATIENCE = 30000;
 const typing = (event) => event.composedPath().some((e) => e.matches?.("input, textarea, select, [contenteditable=true]"));
 
 function copied(card, next) {
@@ -33,7 +33,9 @@ export default function ({ data, parentElement }) {
   const runs = () => app.dataset.testScriptState !== "notRunning";
   const show = () => {
     const card = document.querySelector(".st-key-pair-card");
-    if (!data.next || !card || document.querySelector(".berdseye-next-pair")) return;
+    const isOfThis = card?.querySelector(".berdseye-passage")?.berdseye?.pair === data.pair;
+    if (!data.next || !isOfThis || app.dataset.testConnectionState !== CONNECTED) return;
+    if (card.querySelector(".berdseye-next-pair")) return;
     const copy = copied(card, data.next);
     if (!copy) return;
     copy.style.backgroundColor = getComputedStyle(app).backgroundColor;
@@ -43,9 +45,8 @@ export default function ({ data, parentElement }) {
     const began = performance.now();
     let ran = false;
     const step = () => {
-      const spent = performance.now() - began;
       ran ||= runs();
-      if ((ran && !runs()) || (!ran && spent > BEGINS) || spent > ENDS) copy.remove();
+      if ((ran && !runs()) || performance.now() - began > PATIENCE) copy.remove();
       else requestAnimationFrame(step);
     };
     requestAnimationFrame(step);

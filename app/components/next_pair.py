@@ -20,9 +20,9 @@ _MOUNT = st.components.v2.component(
 )
 
 
-def next_pair(record: PairRecord | None) -> None:
-    """Let the browser show `record` in the card of the present pair once that pair is judged or skipped. With None, the browser
-    waits for the server."""
+def next_pair(pair: str, record: PairRecord | None) -> None:
+    """Let the browser show `record` in the card of `pair` once that pair is judged or skipped; with None, it waits for the
+    server."""
     texts = None
     if record is not None:
         texts = {
@@ -32,4 +32,4 @@ def next_pair(record: PairRecord | None) -> None:
             "passage": record.passage,
             "source": f"{record.dataset} · {record.corpus}",
         }
-    _MOUNT(key="next-pair", data={"next": texts, "keys": [*VERDICTS, SKIP], "buttons": [GIVE, "skip-"]})
+    _MOUNT(key="next-pair", data={"pair": pair, "next": texts, "keys": [*VERDICTS, SKIP], "buttons": [GIVE, "skip-"]})

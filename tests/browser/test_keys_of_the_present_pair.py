@@ -82,6 +82,8 @@ def test_the_next_pair_is_read_before_the_server_has_answered(
             expect(ahead).to_contain_text("View 2.")
             expect(ahead).to_contain_text("Page 2 begins. Page 2 ends.")
             expect(page.get_by_test_id("stProgress")).to_contain_text(f"1 of {PAIRS}")
+            page.wait_for_timeout(2000)  # however long the server takes
+            expect(ahead).to_be_visible()
         finally:
             os.kill(app.process.pid, signal.SIGCONT)
         expect(page.get_by_test_id("stProgress")).to_contain_text(f"2 of {PAIRS}")
