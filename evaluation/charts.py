@@ -55,6 +55,8 @@ def _theme() -> alt.theme.ThemeConfig:
             "range": {"category": list(CATEGORIES), "ramp": list(SEQUENTIAL), "diverging": list(DIVERGING)},
             "view": {"stroke": "transparent"},
             "axis": {"labelLimit": 320, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},
+            # However wide a chart is: labels for every twentieth of an axis are noise.
+            "axisQuantitative": {"tickCount": 5},
             # Align the first and the last label with their rows, like all others.
             "axisY": {"labelFlush": False},
             "legend": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},

@@ -17,7 +17,7 @@ from berdseye.app.components.job_box import draw_unfinished_jobs
 from berdseye.app.components.label_studio import admin_account, drift_table, own_account
 from berdseye.app.components.page_button import page_button
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.jobs.running import start_job
+from berdseye.app.jobs.running import list_jobs, start_job
 from berdseye.data.runs.stored import list_runs
 
 EXCHANGES = {
@@ -27,6 +27,7 @@ EXCHANGES = {
     ("label-studio", "pull"),
     ("label-studio", "assign"),
 }
+SERVE = ("label-studio",)
 
 
 @st.fragment(run_every=5, key="status")
@@ -38,8 +39,12 @@ def status() -> None:
         left.metric("Server", "another server", help="Set by BERDSEYE_LABEL_STUDIO_URL, or in berdseye.toml.")
         left.markdown(f"[{escaped(url)}]({url})")
     elif server is None:
-        left.metric("Server of this workspace", "not running")
-        left.markdown("Start it with `berdseye label-studio`, or start this app with `berdseye app`.")
+        starting = any(job.arguments == SERVE and job.runs for job in list_jobs(workspace()))
+        left.metric("Server of this workspace", "starting …" if starting else "not running")
+        if may(role(), right_of_command(SERVE)) and not starting:
+            if left.button("Start Label Studio", icon=":material/play_arrow:", key="start-server"):
+                begin(*SERVE)
+            left.caption("It runs as a job until you stop it on Jobs.")
     else:
         left.metric("Server of this workspace", "running" if server.answers() else "starting …")
         left.markdown(f"[{escaped(server.url)}]({server.url})")
@@ -124,8 +129,8 @@ def page() -> None:
     st.subheader("Exchange")
     status()
     st.caption(
-        "If you start the app with `berdseye app`, judgments are pushed and pulled automatically. Each annotator has their own "
-        "Label Studio account. Every judgment counts once, wherever it was made."
+        "With `berdseye app`, Label Studio starts with the app, and judgments are pushed and pulled automatically. Each "
+        "annotator has their own Label Studio account. Every judgment counts once, wherever it was made."
     )
     draw_misattributed()
     admin_account()

@@ -2,6 +2,7 @@
 studies."""
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from berdseye.app.components.command_form import command_form, draw_command_help
 from berdseye.app.components.downloads import download
 from berdseye.app.components.job_box import job_box
 from berdseye.app.components.plain_text import escaped
+from berdseye.app.components.reader_time import shown_moment
 from berdseye.app.jobs.studies import jobs, resume, start
 from berdseye.data.files.tables import to_csv
 from berdseye.data.runs.stored import list_runs
@@ -28,11 +30,12 @@ _WHOLE = 30
 
 def chosen_result(names: list[str]) -> None:
     """Draw the choice of a stored result, and the result with its notes, tables and charts."""
-    name = st.selectbox("Result", names, key="result", bind="query-params", help="The newest comes first.")
+    name = st.selectbox("Result", names, format_func=_title, key="result", bind="query-params")
     if not name:
         return
     result = load_result(workspace(), name)
-    st.caption(escaped(f"{result.created}; " + "; ".join(f"{k}: {_short(v)}" for k, v in result.settings.items())))
+    settings = [f"{name}: {_short(value)}" for name, value in result.settings.items() if value not in (None, "", [])]
+    st.caption(escaped(" · ".join([shown_moment(datetime.fromisoformat(result.created)), *settings])))
     for text in result.notes:
         st.info(escaped(text), icon=":material/info:")
     for table in result.tables:
@@ -137,6 +140,13 @@ def page() -> None:
         chosen_result(names)
     else:
         st.info("No results yet. Start a study above; its tables and charts are stored and shown here.")
+
+
+def _title(name: str) -> str:
+    """Write a stored result as its study, with the digest of its settings where two results differ by them alone."""
+    study, _, digest = name.rpartition("-")
+    alike = sum(other.rpartition("-")[0] == study for other in list_results(workspace()))
+    return study.replace("-", " ") + (f" ({digest})" if alike > 1 else "")
 
 
 def _short(value: object) -> str:

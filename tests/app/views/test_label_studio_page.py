@@ -54,6 +54,15 @@ def labels(at: AppTest) -> set[str]:
     return {button.label for button in at.button}
 
 
+def test_the_server_is_started_from_the_page(held: Judgments, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[tuple[str, ...]] = []
+    monkeypatch.setattr("berdseye.annotation.label_studio.connection.running", lambda _: None)
+    monkeypatch.setattr("berdseye.app.jobs.running.start_job", lambda _, arguments, **__: started.append(arguments))
+    drawn(held, "Ana", monkeypatch).button(key="start-server").click().run()
+    assert started == [("label-studio",)]
+    assert "Start Label Studio" not in labels(drawn(held, "Ana", monkeypatch, "annotator"))
+
+
 def test_an_annotator_is_shown_their_own_account_and_no_more(
     held: Judgments, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
