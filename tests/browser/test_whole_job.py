@@ -1,4 +1,5 @@
-"""The whole job of a team lead in a real browser: from an empty workspace to tables, a bundle and a backup, without a command."""
+"""The whole job of a team lead in a real browser, by mouse and by keyboard alone, without a command: from an empty workspace to
+tables, a bundle and a backup."""
 
 import csv
 import io
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from berdseye.annotation.batches.stored import Batch, list_batches
 from berdseye.annotation.judgments.adjudication import adjudicated_labels
@@ -23,7 +24,8 @@ from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.runs.stored import list_runs
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.trained import adopted_detector
-from tests.browser.served import Served, go, new_context, served, settled, sign_in
+from tests.browser.hands import Hand, Keyboard, Mouse
+from tests.browser.served import Served, go, new_context, served, settled
 
 pytestmark = pytest.mark.browser
 
@@ -99,6 +101,7 @@ class Walk:
 
     server: Served
     page: Page
+    hand: Hand
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -113,22 +116,32 @@ class Walk:
 
     def to(self, title: str) -> None:
         """Open a page from the navigation."""
-        self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
+        link = self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True)
+        self.hand.click(link)
         expect(self.page.get_by_role("heading", level=1, name=title, exact=True)).to_be_visible()
         settled(self.page)
 
     def press(self, name: str) -> None:
         """Press the one button of the page with this name."""
-        self.page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True).click()
-        settled(self.page)
+        self.click(self.page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True))
+
+    def click(self, target: Locator) -> None:
+        self.hand.click(target)
+        settled(target.page)
+
+    def enter(self, page: Page, name: str) -> None:
+        """Open the app as a person who never was there, and give a name."""
+        go(page, self.server.url)
+        sidebar = page.get_by_test_id("stSidebar")
+        self.hand.write(sidebar.get_by_role("combobox"), name)
+        expect(sidebar.locator("strong")).to_have_text(name)
+        settled(page)
 
     def choose(self, label: str, options: tuple[str, ...]) -> None:
         """Choose in a list with several choices, or type what it does not offer."""
         box = self.page.get_by_role("combobox", name=re.compile(f"(^|, ?|\\. ?){label}$"))
         for option in options:
-            box.click()
-            box.fill(option)
-            box.press("Enter")
+            self.hand.write(box, option)
         self.page.keyboard.press("Escape")
         settled(self.page)
 
@@ -145,36 +158,19 @@ def table_of(seconds: dict[str, float]) -> str:
     return "\n".join(f"{name:<44}{spent:>7.1f} s" for name, spent in rows)
 
 
-def pick(page: Page, box: Locator, name: str) -> None:
-    """Choose an option of a list; the list is opened again if the page, drawn anew by a job that ends, has closed it."""
-    option = page.get_by_role("option", name=name, exact=True)
-    for _ in range(10):
-        settled(page)
-        box.click()
-        try:
-            option.click(timeout=3000)
-        except TimeoutError:
-            page.keyboard.press("Escape")
-            continue
-        break
-    settled(page)
-
-
 # The steps ------------------------------------------------------------------------------------------------------------
 
 
 def add_corpus(walk: Walk, file: Path) -> None:
     page = walk.page
-    go(page, walk.server.url)
-    sign_in(page, PEOPLE[0])
+    walk.enter(page, PEOPLE[0])
     expect(page.get_by_role("heading", name="Set up this workspace")).to_be_visible()
     walk.press("Add a corpus")
-    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(file)
+    walk.hand.upload(page, file)
     expect(page.get_by_text("60 documents, 60 passages")).to_be_visible()
     expect(page.get_by_text("1 invalid row")).to_be_visible()
     settled(page)
-    page.get_by_text("Skip invalid rows").click()
-    settled(page)
+    walk.click(page.get_by_role("switch", name="Skip invalid rows"))
     walk.press("Add the corpus")
     expect(page.get_by_text("First passages")).to_be_visible()
     expect(page.get_by_text("1 row was skipped")).to_be_visible()
@@ -187,7 +183,7 @@ def add_questions(walk: Walk, file: Path) -> None:
     page = walk.page
     walk.to("Home")
     walk.press("Add questions")
-    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(file)
+    walk.hand.upload(page, file)
     expect(page.get_by_text("2 questions, 4 perspectives")).to_be_visible()
     settled(page)
     walk.press("Add the data set")
@@ -204,8 +200,9 @@ def run_pipelines(walk: Walk) -> None:
         form = page.get_by_text("Run a pipeline", exact=True)
         box = page.get_by_role("combobox", name=re.compile("Pipeline$"))
         if not box.is_visible():
-            form.click()
-        pick(page, box, pipeline)
+            walk.click(form)
+        walk.hand.pick(box, pipeline)
+        settled(page)
         walk.press("Run")
         for done in PIPELINES[:number]:
             expect(page.get_by_test_id("stVegaLiteChart").get_by_text(f"{done}, {CORPUS}")).to_be_visible()
@@ -220,8 +217,7 @@ def create_batch(walk: Walk) -> None:
     walk.press("Measure agreement")
     walk.choose("People", PEOPLE)
     walk.choose("Runs", PIPELINES)
-    page.get_by_label("Top k", exact=True).fill("3")
-    page.get_by_label("Top k", exact=True).press("Enter")
+    walk.hand.write(page.get_by_label("Top k", exact=True), "3")
     settled(page)
     walk.press("Create batch")
     expect(page.get_by_text(re.compile(r"Created agreement-1: \d+ pairs\."))).to_be_visible()
@@ -266,14 +262,13 @@ def verdict(page: Page, *, contrary: bool = False) -> str:
 
 def both_judge(walk: Walk, browser: Browser) -> None:
     walk.to("Home")
-    walk.page.get_by_role("button", name=re.compile("pairs to judge in the batch agreement-1")).click()
-    settled(walk.page)
+    to_batch = re.compile("pairs to judge in the batch agreement-1")
+    walk.click(walk.page.get_by_role("button", name=to_batch))
     judge_all(walk, walk.page, PEOPLE[0])
     context = new_context(browser)
     other = context.new_page()
-    go(other, walk.server.url)
-    sign_in(other, PEOPLE[1])
-    other.get_by_role("button", name=re.compile("pairs to judge in the batch agreement-1")).click()
+    walk.enter(other, PEOPLE[1])
+    walk.click(other.get_by_role("button", name=to_batch))
     expect(other.get_by_test_id("stProgress")).to_be_visible()
     settled(other)
     judge_all(walk, other, PEOPLE[1])
@@ -283,7 +278,7 @@ def both_judge(walk: Walk, browser: Browser) -> None:
 def adjudicate_all(walk: Walk) -> None:
     page = walk.page
     walk.to("Home")
-    page.get_by_role("button", name=re.compile("disputed pairs to decide")).click()
+    walk.click(page.get_by_role("button", name=re.compile("disputed pairs to decide")))
     expect(page.get_by_text(re.compile(r"\d+ to adjudicate"))).to_be_visible()
     settled(page)
     found = re.search(r"(\d+) to adjudicate", page.get_by_test_id("stMain").inner_text())
@@ -305,10 +300,10 @@ def verdict_of_dispute(page: Page) -> str:
     return SUPPORTS if _TEXTS[question, stance].partition("{n}")[0].partition("{place}")[2] in shown else DOES_NOT
 
 
-def saved(page: Page, button: Locator) -> bytes:
+def saved(walk: Walk, button: Locator) -> bytes:
     """What a download button gives."""
-    with page.expect_download() as started:
-        button.click()
+    with walk.page.expect_download() as started:
+        walk.hand.click(button)
     return Path(started.value.path()).read_bytes()
 
 
@@ -318,7 +313,7 @@ def read_agreement(walk: Walk) -> None:
     expect(page.get_by_text("Ana and Bo disagree on")).to_be_visible()
     box = page.get_by_role("combobox", name=re.compile("Table$"))
     box.scroll_into_view_if_needed()
-    latex = saved(page, page.get_by_role("button", name=re.compile(r"\.tex$"))).decode()
+    latex = saved(walk, page.get_by_role("button", name=re.compile(r"\.tex$"))).decode()
     assert "tabular" in latex
     assert re.search(r"\d\.\d+", latex)
 
@@ -327,10 +322,8 @@ def try_to_train(walk: Walk) -> None:
     """Both questions are in the train split, so that no detector can be trained: the page says what is missing."""
     page = walk.page
     walk.to("Detectors")
-    page.get_by_role("tab", name="Train a better one").click()
-    settled(page)
-    page.get_by_label("Name", exact=True).fill("mine")
-    page.keyboard.press("Enter")
+    walk.click(page.get_by_role("tab", name="Train a better one"))
+    walk.hand.write(page.get_by_label("Name", exact=True), "mine")
     settled(page)
     walk.press("Train")
     expect(page.get_by_text("The dev split has no pairs")).to_be_visible()
@@ -343,7 +336,7 @@ def compare_runs(walk: Walk) -> None:
     expect(page.get_by_text("Question by question, by")).to_be_visible()
     walk.to("Runs")
     box = page.get_by_role("combobox", name=re.compile("Labels from$"))
-    pick(page, box, f"human>{adopted_detector(walk.workspace)}")
+    walk.hand.pick(box, f"human>{adopted_detector(walk.workspace)}")
     expect(page.get_by_text(f"labels from human>{adopted_detector(walk.workspace)}")).to_be_visible()
     for pipeline in PIPELINES:
         expect(page.get_by_test_id("stVegaLiteChart").get_by_text(f"{pipeline}, {CORPUS}")).to_be_visible()
@@ -351,8 +344,8 @@ def compare_runs(walk: Walk) -> None:
 
 def export_bundle(walk: Walk) -> None:
     page = walk.page
-    page.get_by_role("button", name="Bundle", exact=True).click()
-    bundle = saved(page, page.get_by_role("button", name="Download the bundle", exact=True))
+    walk.click(page.get_by_role("button", name="Bundle", exact=True))
+    bundle = saved(walk, page.get_by_role("button", name="Download the bundle", exact=True))
     with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
         names = archive.namelist()
     assert sum(name.startswith("runs/") for name in names) == len(PIPELINES)
@@ -362,10 +355,9 @@ def export_bundle(walk: Walk) -> None:
 def back_up(walk: Walk) -> None:
     page = walk.page
     walk.to("Workspace")
-    page.get_by_role("tab", name="Backup").click()
-    settled(page)
+    walk.click(page.get_by_role("tab", name="Backup"))
     walk.press("Make a backup")
-    backup = saved(page, page.get_by_role("button", name="Download", exact=True))
+    backup = saved(walk, page.get_by_role("button", name="Download", exact=True))
     with zipfile.ZipFile(io.BytesIO(backup)) as archive:
         assert archive.testzip() is None
 
@@ -381,8 +373,11 @@ def empty(tmp_path: Path) -> Iterator[Served]:
         yield server
 
 
-def test_from_an_empty_workspace_to_a_bundle(empty: Served, page: Page, browser: Browser, tmp_path: Path) -> None:
-    walk = Walk(empty, page)
+@pytest.mark.parametrize("hand", [Mouse(), Keyboard()], ids=["mouse", "keyboard"])
+def test_from_an_empty_workspace_to_a_bundle(
+    empty: Served, page: Page, browser: Browser, tmp_path: Path, hand: Hand
+) -> None:
+    walk = Walk(empty, page, hand)
     with walk.step("Add a corpus"):
         add_corpus(walk, corpus_file(tmp_path))
     with walk.step("Add questions"):
