@@ -4,7 +4,6 @@ import hashlib
 import json
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.stored import load_dataset
@@ -13,6 +12,7 @@ from berdseye.data.models.weights import gpu_allocations
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Question
 from berdseye.data.runs.stored import RunManifest, list_runs, run_name, save_run
+from berdseye.data.web.days import begin_day
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.pipeline import search
 from berdseye.retrieval.pipeline_registry import parse_pipeline
@@ -44,7 +44,7 @@ def run_pipeline(
     )
     parsed = parsed.tuned(opened)
     if opened.manifest.kind == "web":
-        day = day or datetime.now(UTC).date().isoformat()  # one day for all questions, even past midnight
+        day = day or begin_day()
     queries = [query_of(q) for q in questions]
     search(opened, parsed, queries[:1], 1, day=day, over=over)  # so that the time excludes building the index
     allocated, started = gpu_allocations(), time.perf_counter()

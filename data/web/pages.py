@@ -11,6 +11,7 @@ from berdseye.data.files.locks import locked
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Passage
 from berdseye.data.texts.passages import clean
+from berdseye.data.web.days import may_search, today
 from berdseye.data.web.fetch import Fetched, fetch_pages
 from berdseye.data.web.page_store import Page, PageStore
 from berdseye.data.web.providers import Hit, open_provider
@@ -45,15 +46,16 @@ class WebPages:
         """The complete pages that a query finds, best hit first.
 
         A query that was already searched on `day` (like 2025-06-01; None means today in UTC) is answered from the folder.
-        Raises `UnavailableError` if the search fails or no page is usable, which is not stored, and `BadInputError` for an
-        earlier day on which the query was not searched.
+        A run that began before midnight goes on under the day of its start (`berdseye.data.web.days.begin_day`). Raises
+        `UnavailableError` if the search fails or no page is usable, which is not stored, and `BadInputError` for any other
+        day on which the query was not searched.
         """
-        normal_query, today = _query(query), _today()
-        search_day = today if day is None else _day(day)
+        normal_query = _query(query)
+        search_day = today() if day is None else _day(day)
         path = self._report_file(normal_query, search_day)
         report = WebReport.read(path)
         if report is None:
-            if search_day != today:
+            if not may_search(search_day):
                 days = self.days(query)
                 raise BadInputError(
                     f"The query '{normal_query}' was not searched on {search_day} with these settings.",
@@ -68,11 +70,11 @@ class WebPages:
 
     def report(self, query: str, day: str | None = None) -> WebReport | None:
         """The outcome of every page that the query found on `day` (None means today); None if it was not searched then."""
-        return WebReport.read(self._report_file(_query(query), _today() if day is None else _day(day)))
+        return WebReport.read(self._report_file(_query(query), today() if day is None else _day(day)))
 
     def days(self, query: str) -> list[str]:
         """The sorted days on which the query was searched with these settings."""
-        name = self._report_file(_query(query), _today()).name
+        name = self._report_file(_query(query), today()).name
         return sorted(path.parent.name for path in (self.folder / "answers").glob(f"*/{name}"))
 
     def _report_file(self, query: str, day: date) -> Path:
@@ -154,7 +156,3 @@ def _day(day: str) -> date:
         return date.fromisoformat(day)
     except ValueError as error:
         raise BadInputError(f"'{day}' is not a valid date.", hint="Write it like 2025-06-01.") from error
-
-
-def _today() -> date:
-    return datetime.now(UTC).date()

@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import product
 from typing import Protocol
 
@@ -24,6 +23,7 @@ from berdseye.data.files.checksums import RECORD, FileSet
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Ids, Passage, Question
 from berdseye.data.runs.stored import Run, list_runs, load_run, run_name
+from berdseye.data.web.days import begin_day
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.labelling import label_function
 from berdseye.evaluation.interchange.external_runs import IMPORTED
@@ -32,6 +32,7 @@ from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.pipelines import pipeline_of
+from berdseye.evaluation.published.berds import Sizes
 from berdseye.evaluation.scores.counted import counted_questions
 from berdseye.evaluation.scores.enough_judged import min_judged_of
 from berdseye.evaluation.scores.scoring import Score, macro_average, score_runs
@@ -85,7 +86,7 @@ def corpus_ranking(
     """Search a corpus with `berdseye.retrieval.pipeline.search`, int64[n_queries, k]; rankings of the web are cached for one
     day."""
     tuned = pipeline.tuned(corpus)
-    day = datetime.now(UTC).date().isoformat() if corpus.manifest.kind == "web" else None
+    day = begin_day() if corpus.manifest.kind == "web" else None
     return cached_ranking(
         workspace, tuned, queries, k, f"{corpus.manifest.hash} {day or ''}",
         lambda: search(corpus, tuned, queries, k, day=day, progress=progress)[0],
@@ -121,6 +122,10 @@ class Scores(Protocol):
     @property
     def source(self) -> LabelSource: ...
 
+    def sizes(self, selection: Selection) -> Sizes:
+        """Return the sizes of the data sets and corpora of a selection."""
+        ...
+
     def scores(self, selection: Selection, measures: Sequence[Measure]) -> list[Score]: ...
 
 
@@ -143,6 +148,14 @@ class Gatherer:
         """Return which questions of a run count by the label source, bool[n_questions] (`berdseye.evaluation.scores.counted`)."""
         m = run.manifest
         return counted_questions(self.workspace, self.judgments, m.dataset, m.corpus, self.source.plain, run=run)
+
+    def sizes(self, selection: Selection) -> Sizes:
+        """Return the numbers of questions and passages of a selection; a corpus of web pages has no number."""
+        manifests = {name: open_corpus(self.workspace, name).manifest for name in selection.corpora}
+        return Sizes(
+            {name: len(load_dataset(self.workspace, name)) for name in selection.datasets},
+            {name: m.count if m.kind == "passages" else None for name, m in manifests.items()},
+        )
 
     def parsed(self, pipeline: str) -> Pipeline:
         """Parse the name of a pipeline in the workspace."""

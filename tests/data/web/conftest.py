@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import date
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from multiprocessing.context import ForkServerContext
 
 import pytest
 from web_servers import Site, serving
 
-from berdseye.data.web import addresses
+from berdseye.data.web import addresses, days, pages
 from tests.killable import fork_server
 
 PUBLIC = "127.0.0.2"
@@ -19,6 +20,15 @@ def start() -> Iterator[Callable[..., Site]]:
     """Starts servers, which end with the test."""
     with ExitStack() as running:
         yield lambda host="127.0.0.1", port=0: running.enter_context(serving(Site(host, port)))
+
+
+@pytest.fixture
+def today(monkeypatch: pytest.MonkeyPatch) -> str:
+    """One day throughout the test, so that midnight may pass while it runs."""
+    day = date(2026, 5, 3)
+    for module in (days, pages):
+        monkeypatch.setattr(module, "today", lambda: day)
+    return day.isoformat()
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The web as a corpus: asked once, repeated for ever."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from berdseye.data.web.pages import WebPages
 from berdseye.data.web.settings import WebSettings
 
 QUESTION = "Should cities ban cars?"
-TODAY = datetime.now(UTC).date().isoformat()
 
 
 @pytest.fixture
@@ -52,7 +50,7 @@ def test_pages_come_in_the_order_of_the_search_and_can_be_cut(site: Site, search
     assert web.pages([2, 0]) == [pages[2], pages[0]]
 
 
-def test_an_answer_is_repeated_without_a_network(site: Site, search: Site, tmp_path: Path) -> None:
+def test_an_answer_is_repeated_without_a_network(site: Site, search: Site, tmp_path: Path, today: str) -> None:
     three_pages(site, search)
     used = settings(search)
     first = WebPages(tmp_path, used).pages_for(QUESTION)
@@ -60,20 +58,22 @@ def test_an_answer_is_repeated_without_a_network(site: Site, search: Site, tmp_p
     site.server.server_close()
     search.replies.clear()
     assert WebPages(tmp_path, used).pages_for(f"  {QUESTION.replace(' ', '   ')} ") == first
-    assert WebPages(tmp_path, used).pages_for(QUESTION, day=TODAY) == first
+    assert WebPages(tmp_path, used).pages_for(QUESTION, day=today) == first
     assert len(search.requests) == asked
     for other in (settings(search, count=99), settings(search, trusted=("gov",)), settings(search, language="de")):
         with pytest.raises(BerdseyeError, match="searxng"):
             WebPages(tmp_path, other).pages_for(QUESTION)
 
 
-def test_another_day_is_answered_only_if_it_was_asked_then(site: Site, search: Site, tmp_path: Path) -> None:
+def test_another_day_is_answered_only_if_it_was_asked_then(
+    site: Site, search: Site, tmp_path: Path, today: str
+) -> None:
     three_pages(site, search)
     web = WebPages(tmp_path, settings(search))
     with pytest.raises(BadInputError, match=r"not searched on 2024-05-01.*No day"):
         web.pages_for(QUESTION, day="2024-05-01")
     first = web.pages_for(QUESTION)
-    (tmp_path / "answers" / TODAY).rename(tmp_path / "answers" / "2024-05-01")
+    (tmp_path / "answers" / today).rename(tmp_path / "answers" / "2024-05-01")
     assert web.pages_for(QUESTION, day="2024-05-01") == first
     with pytest.raises(BadInputError, match="Stored days are 2024-05-01"):
         web.pages_for(QUESTION, day="2024-05-02")
@@ -81,7 +81,7 @@ def test_another_day_is_answered_only_if_it_was_asked_then(site: Site, search: S
     site.replies["/2"] = plain(f"Page 2. {ARTICLE}")
     second = web.pages_for(QUESTION)
     assert [p.id for p in second] == [0, 3, 2]
-    assert web.days(QUESTION) == ["2024-05-01", TODAY]
+    assert web.days(QUESTION) == ["2024-05-01", today]
     assert web.pages_for(QUESTION, day="2024-05-01") == first
     for nonsense in ("yesterday", "", "2024-13-01"):
         with pytest.raises(BadInputError, match="not a valid date"):
