@@ -11,12 +11,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from berdseye.data.datasets.pir_tasks import PirTask, known_task
-from berdseye.data.datasets.stored import split_version
 from berdseye.evaluation.measures import Unit
 from berdseye.evaluation.published import published
+from berdseye.evaluation.published.berds import paper_datasets
 from berdseye.evaluation.scores.scoring import Score, macro_average
 from berdseye.evaluation.statistics.significance import Test, compare, letters
-from berdseye.evaluation.studies.berds.base import paper_name
 from berdseye.evaluation.studies.comparing import corrected_comparisons
 
 AVERAGE = "average"
@@ -36,7 +35,7 @@ def board(scores: Sequence[Score], *, test: Test = "t", correction: str = "holm"
     (empty without a detector), `unit`, and `group`, the letters of `berdseye.evaluation.statistics.significance`. A value over
     too few labels is withheld (`evaluation.scores.enough_judged`): it is NaN and has no letter. With several data sets, rows of
     the data set 'average' hold the mean over all data sets of each system that ran on all of them; their letters come from the
-    questions of all data sets.
+    questions of all data sets, in which every data set has the same weight.
     """
     measured = [s for s in scores if s.dataset != AVERAGE]
     datasets = list(dict.fromkeys(s.dataset for s in measured))
@@ -88,6 +87,13 @@ def _cell(row: Mapping[Hashable, Any]) -> str:
     return f"{value:.1f}{interval}  {row['group']}".rstrip()
 
 
+def weighted(values: Sequence[npt.NDArray[np.float64]]) -> list[npt.NDArray[np.float64]]:
+    """Scale the values of data sets, float64[n_questions] each, so that the mean over all questions is the mean of the means of
+    the data sets (NaN: no value). Letters then follow the average that the table shows, and not the larger data sets."""
+    counts = [np.count_nonzero(~np.isnan(one)) for one in values]
+    return [one * (sum(counts) / (len(values) * max(n, 1))) for one, n in zip(values, counts, strict=True)]
+
+
 def _on_all(scores: Sequence[Score], datasets: Sequence[str]) -> list[list[Score]]:
     """Return the scores of each system that has a score on every data set, in the order of `datasets`."""
     systems: dict[tuple[str, str], dict[str, Score]] = {}
@@ -104,7 +110,8 @@ def _rows(systems: Sequence[Sequence[Score]], test: Test, correction: str) -> li
     if any(s.people is not None for scores in known.values() for s in scores):
         comparisons = corrected_comparisons({n: _people(scores) for n, scores in known.items()}, values, correction)
     else:
-        comparisons = compare(values, test=test, correction=correction, intervals=False)
+        averaged = {name: np.concatenate(weighted([s.values for s in scores])) for name, scores in known.items()}
+        comparisons = compare(averaged, test=test, correction=correction, intervals=False)
     ordered = best_first(pd.DataFrame([{**rows[int(name)], "name": name} for name in known])) if known else None
     groups = letters([] if ordered is None else ordered["name"].tolist(), comparisons)
     return [{**row, "group": groups.get(f"{number}", "")} for number, row in enumerate(rows)]
@@ -147,9 +154,7 @@ def printed_rows(measure: str, questions: Mapping[str, int]) -> pd.DataFrame:
     of questions match; versions with edited perspectives do not. The paper's average is included, as data set 'average', if
     exactly its three data sets are requested.
     """
-    ours = {paper: name for name, count in questions.items() if (paper := _berds_test(name, count)) is not None}
-    if len(ours) == len(questions) == len(_test_sizes()):
-        ours["average"] = "average"
+    ours = {paper: name for name, paper in paper_datasets(questions).items()}
     tables = []
     for table, source in _TABLES.items():
         rows = published(table)
@@ -178,13 +183,3 @@ def printed_p_recall(tasks: Mapping[str, PirTask]) -> pd.DataFrame:
         pipeline=rows["retriever"],
         source="PIR, table 2",
     )[_COLUMNS].reset_index(drop=True)
-
-
-def _berds_test(name: str, questions: int) -> str | None:
-    paper = paper_name(name)
-    return paper if split_version(name)[0] == name and _test_sizes().get(paper) == questions else None
-
-
-def _test_sizes() -> dict[str, int]:
-    rows = published("berds_dataset")
-    return {str(r["dataset"]): int(r["test"]) for r in rows.to_dict("records") if r["dataset"] != "all"}

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from berdseye.data.runs.stored import RunManifest
-from berdseye.evaluation.leaderboard.board import AVERAGE, best_first, board, laid_out, printed_rows
+from berdseye.evaluation.leaderboard.board import AVERAGE, best_first, board, laid_out, printed_rows, weighted
 from berdseye.evaluation.leaderboard.charts import quality_against_cost, standings
 from berdseye.evaluation.leaderboard.costs import judging_minutes, system_costs
 from berdseye.evaluation.measures import Unit
@@ -61,6 +61,23 @@ def test_the_average_is_of_systems_that_ran_on_every_data_set() -> None:
     table = laid_out(found, printed_rows("MRecall@5", {"d": 20, "e": 20}))
     assert table["pipeline"].tolist() == ["good", "poor", "half"]
     assert table.iloc[2][["e", AVERAGE]].tolist() == ["", ""]
+
+
+def test_the_letters_of_the_average_weigh_data_sets_and_not_questions() -> None:
+    """On 10 questions 'first' is better by .4, on 40 it is worse by .1: over questions the mean difference is 0, over data sets
+    it is .15."""
+    wobble = np.tile([0.01, -0.01], 20)
+    scores = [
+        score("small", "first", np.full(10, 0.9) + wobble[:10]),
+        score("small", "second", np.full(10, 0.5)),
+        score("large", "first", np.full(40, 0.5) + wobble),
+        score("large", "second", np.full(40, 0.6)),
+    ]
+    found = board(scores)
+    assert by(found, AVERAGE, "value") == pytest.approx({"first": 70.0, "second": 55.0})
+    assert by(found, AVERAGE, "group") == {"first": "a", "second": "b"}
+    one, other = weighted([s.values for s in scores[::2]])
+    assert np.concatenate([one, other]).mean() == pytest.approx(0.7)
 
 
 def test_of_passages_to_read_fewer_are_better() -> None:

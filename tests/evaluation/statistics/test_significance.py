@@ -30,8 +30,20 @@ def test_randomisation_is_that_of_scipy_when_all_signs_are_tried() -> None:
         n_resamples=np.inf,
     ).pvalue
     [found] = compare(SMALL, test="randomisation")
-    # The share of 9,999 drawn signs: four standard errors around the exact share.
-    assert found.p == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 9_999))
+    assert found.p == pytest.approx(exact, rel=1e-12)
+
+
+def test_few_distinct_differences_are_enumerated_and_many_are_drawn() -> None:
+    # 30 wins and 12 losses of one size: the sign test, twice the tail of a binomial. Ties do not count.
+    differences = np.array([1.0] * 30 + [-1.0] * 12 + [0.0] * 58)
+    [few] = compare({"a": differences, "b": np.zeros(100)})
+    assert few.p == pytest.approx(stats.binomtest(30, 42).pvalue, rel=1e-12)
+    many = np.random.default_rng(3).normal(0.2, 1.0, 60)
+    [drawn] = compare({"a": many, "b": np.zeros(60)})
+    assert drawn.p == pytest.approx(stats.ttest_1samp(many, 0).pvalue, abs=0.02)
+    assert (drawn.p * 10_000) == pytest.approx(round(drawn.p * 10_000)), (
+        "a share of 9,999 drawn signs and the observed ones"
+    )
 
 
 @pytest.mark.parametrize("test", TESTS)
