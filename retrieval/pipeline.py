@@ -37,7 +37,7 @@ class Pipeline:
     def tuned(self, corpus: Corpus) -> "Pipeline":
         """This pipeline with the weight tuned for the corpus in place of each `mmr(tuned)`.
 
-        Raises `BadInputError` if no weight was tuned.
+        Raises `BadInputError` if no weight was tuned, or if it was tuned for scores that were divided in another way.
         """
         stages: list[Stage] = []
         for stage in self.stages:
@@ -49,7 +49,14 @@ class Pipeline:
                         f"No weight was tuned for '{name}' on corpus '{corpus.name}'.",
                         hint="Run `berdseye tune`, or give a weight like mmr(0.95).",
                     )
-                stage = replace(stage, weight=weights[name].weight)
+                stored = weights[name]
+                if not stage.divisor.items() <= stored.versions.items():
+                    raise BadInputError(
+                        f"The weight for '{name}' on corpus '{corpus.name}' was tuned by an older version, which divided the "
+                        "scores of MMR by the largest of all questions.",
+                        hint="Run `berdseye tune` again, or use mmr(WEIGHT,variant=paper).",
+                    )
+                stage = replace(stage, weight=stored.weight)
             stages.append(stage)
         return replace(self, stages=tuple(stages))
 

@@ -10,28 +10,32 @@ from typing import cast
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.grammar import Arguments, Call, parse
 from berdseye.data.plugins import plugin, plugin_names
+from berdseye.retrieval.dense.existing_ranker import existing_faiss
 from berdseye.retrieval.dense.index import DEFAULT_LAYOUT, LAYOUTS
-from berdseye.retrieval.dense.ranker import Dense
+from berdseye.retrieval.dense.ranker import INSTRUCTIONS, Dense, Instruction
+from berdseye.retrieval.encoders.known_models import DENSE_POOLINGS, DensePooling, find_known
 from berdseye.retrieval.encoders.protocol import Similarity
-from berdseye.retrieval.expansion.protocol import ExpansionSource
+from berdseye.retrieval.expansion.protocol import QUERIES, ExpansionSource, Queries
 from berdseye.retrieval.expansion.ranker import Expanded
 from berdseye.retrieval.expansion.source_registry import parse_source
 from berdseye.retrieval.fusion import NORMALISATIONS, Hybrid
 from berdseye.retrieval.learned_sparse import Sparse
 from berdseye.retrieval.lexical.bm25 import BM25, VARIANTS
 from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
-from berdseye.retrieval.lexical.ranker import PRESETS, bm25, query_likelihood
-from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
+from berdseye.retrieval.lexical.ranker import DEFAULT_TOKENIZER, PRESETS, bm25, query_likelihood
+from berdseye.retrieval.lexical.tokenizers import SYNONYMS, TOKENIZERS
 from berdseye.retrieval.lucene.ranker import lucene_ranker
 from berdseye.retrieval.pipeline import DEFAULT_DEPTH, Pipeline
 from berdseye.retrieval.projection.forms import FORMS, ROOTED
 from berdseye.retrieval.projection.perspectives import perspective_source
-from berdseye.retrieval.projection.ranker import Projected
+from berdseye.retrieval.projection.ranker import LENGTHS, Lengths, Projected, usual_lengths
 from berdseye.retrieval.protocol import PipelineContext, Ranker, Stage
 from berdseye.retrieval.ranking import checked_k
 from berdseye.retrieval.rerank.cover import Cover
 from berdseye.retrieval.rerank.cross_encoder import CrossEncoded
 from berdseye.retrieval.rerank.mmr import DEFAULT_EMBEDDER, MMR
+from berdseye.retrieval.rerank.mmr import VARIANTS as DIVISORS
+from berdseye.retrieval.rerank.mmr import Variant as Divisor
 
 DEFAULT_PIPELINES = ("bm25", "dense(static)")
 _EXPAND = "expand"
@@ -51,7 +55,7 @@ def parse_pipeline(text: str, context: PipelineContext | None = None) -> Pipelin
         ranker = _projected(ranker, replace(projection, keep=None), context)
         keep = projection.keep if projection.keep is not None else keep
     if expansion is not None:
-        ranker = Expanded(_source(expansion, context), ranker)
+        ranker = _expanded(ranker, expansion, context)
     makers = [_stage_maker(call) for call in calls]
     stages = tuple(make(call, context) for make, call in zip(makers, calls, strict=True))
     if keep is not None and not stages:
@@ -90,15 +94,20 @@ def _bm25(call: Call, _context: PipelineContext) -> Ranker:
         arguments.number("b", preset.b, high=1),
         arguments.name("variant", preset.variant, among=VARIANTS),
     )
-    tokenizer = arguments.name("tokenizer", tokenizer, among=TOKENIZERS)
+    tokenizer = _tokenizer(arguments, tokenizer)
     arguments.finish()
     return bm25(scoring, tokenizer)
+
+
+def _tokenizer(arguments: Arguments, default: str) -> str:
+    name = arguments.name("tokenizer", default, among=[*TOKENIZERS, *SYNONYMS])
+    return SYNONYMS.get(name, name)
 
 
 def _qld(call: Call, _context: PipelineContext) -> Ranker:
     arguments = Arguments(call)
     scoring = QueryLikelihood(arguments.number("mu", QueryLikelihood.mu, low=1e-6))
-    tokenizer = arguments.name("tokenizer", "english", among=TOKENIZERS)
+    tokenizer = _tokenizer(arguments, DEFAULT_TOKENIZER)
     arguments.finish()
     return query_likelihood(scoring, tokenizer)
 
@@ -108,7 +117,9 @@ def _dense(call: Call, _context: PipelineContext) -> Ranker:
     encoder = arguments.name("encoder", Dense.encoder, place=True)
     layout = arguments.name("index", DEFAULT_LAYOUT, among=LAYOUTS)
     similarity = arguments.name("similarity", "", among=("", "cosine", "dot", "euclidean"))
+    pooling = arguments.name("pooling", "", among=("", *DENSE_POOLINGS))
     probes, default_probes = arguments.count("probes", high=_MOST_PROBES), LAYOUTS[layout].probes
+    instruction = cast(Instruction, arguments.name("instruction", "", among=INSTRUCTIONS))
     arguments.finish()
     if probes and default_probes is None:
         raise BadInputError(
@@ -116,7 +127,10 @@ def _dense(call: Call, _context: PipelineContext) -> Ranker:
             hint="Write it like dense(static,index=ivf,probes=32).",
         )
     chosen_similarity = cast(Similarity, similarity) if similarity else None
-    return Dense(encoder, layout, chosen_similarity, None if probes == default_probes else probes)
+    known = find_known("dense", encoder)
+    chosen_pooling = None if pooling in ("", known and known.pooling) else cast(DensePooling, pooling)
+    chosen_probes = None if probes == default_probes else probes
+    return Dense(encoder, layout, chosen_similarity, chosen_probes, instruction, chosen_pooling)
 
 
 def _sparse(call: Call, _context: PipelineContext) -> Ranker:
@@ -151,13 +165,27 @@ def _projected(ranker: Ranker, call: Call, context: PipelineContext) -> Ranker:
     arguments = Arguments(call)
     weight = arguments.number("weight", 1.0, place=True)
     source = perspective_source(arguments.value("perspective"), context.workspace, rooted=call.name in ROOTED)
+    lengths = arguments.name("vectors", "", among=("", *LENGTHS))
     arguments.finish()
     if not isinstance(ranker, Dense):
         raise BadInputError(
             f"'{call.name}' must follow a dense retriever, not {ranker.name}.",
             hint="Write it like dense(static) >> pap.",
         )
-    return Projected(ranker, call.name, weight, source)
+    if ranker.instruction:
+        raise BadInputError(
+            f"'{call.name}' projects the perspective out of the query's vector, so the perspective must not be its instruction.",
+            hint=f"Leave out instruction={ranker.instruction}.",
+        )
+    usual = usual_lengths(ranker.encoder)
+    return Projected(ranker, call.name, weight, source, None if lengths in ("", usual) else cast(Lengths, lengths))
+
+
+def _expanded(ranker: Ranker, call: Call, context: PipelineContext) -> Ranker:
+    arguments = Arguments(call)
+    variant = cast(Queries, arguments.name("variant", Expanded.variant, among=QUERIES))
+    source = _source(replace(call, kwargs={k: v for k, v in call.kwargs.items() if k != "variant"}), context)
+    return Expanded(source, ranker, variant)
 
 
 def _source(call: Call, context: PipelineContext) -> ExpansionSource:
@@ -184,8 +212,9 @@ def _mmr(call: Call, _context: PipelineContext) -> Stage:
     if tuned:
         arguments.name("weight", None, place=True)
     embedder = arguments.name("embedder", DEFAULT_EMBEDDER)
+    variant = cast(Divisor, arguments.name("variant", MMR.variant, among=DIVISORS))
     arguments.finish()
-    return MMR(weight, embedder)
+    return MMR(weight, embedder, variant)
 
 
 def _crossencoder(call: Call, _context: PipelineContext) -> Stage:
@@ -211,6 +240,7 @@ RANKERS: Mapping[str, Callable[[Call, PipelineContext], Ranker]] = {
     "dense": _dense,
     "sparse": _sparse,
     "lucene": lambda call, _: lucene_ranker(call),
+    "faiss": lambda call, _: existing_faiss(call),
     "hybrid": _hybrid,
 }
 STAGES: Mapping[str, Callable[[Call, PipelineContext], Stage]] = {

@@ -41,7 +41,12 @@ HOMES = {
         "retrieval/encoders/",
     ),
     "label-studio": ("annotation/label_studio/",),
-    "answers": ("data/language_models/", "evaluation/answer_measures/", "retrieval/encoders/endpoint.py"),
+    "answers": (
+        "data/language_models/",
+        "evaluation/answer_measures/",
+        "evaluation/answering/downstream.py",
+        "retrieval/encoders/endpoint.py",
+    ),
     "charts": ("evaluation/charts.py",),
     "fast": ("retrieval/lexical/compiled.py",),
     "cluster": ("retrieval/cluster/",),

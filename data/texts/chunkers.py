@@ -1,4 +1,5 @@
-"""Chunkers, which cut documents into passages: `words(100)`, `characters(2000)`, `sentences(100)` and `whole`.
+"""Chunkers, which cut documents into passages: `words(100)`, `blocks(100)`, `characters(2000)`, `sentences(100)` and
+`whole`.
 
 Sentences are split by deterministic rules, without a model or a download.
 """
@@ -82,7 +83,7 @@ class Chunker(Protocol):
 
 @dataclass(frozen=True)
 class Words:
-    """Passages of about `words` words, as DPR and BERDS cut Wikipedia; see `berdseye.data.texts.passages.cut`."""
+    """Passages of about `words` words that keep paragraphs whole if they fit; see `berdseye.data.texts.passages.cut`."""
 
     words: int = PASSAGE_WORDS
 
@@ -91,6 +92,24 @@ class Words:
 
     def __str__(self) -> str:
         return f"words({self.words})"
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Passages of exactly `words` words in order, whatever the paragraphs, and the rest of the text as the last passage.
+
+    DPR cut Wikipedia into such disjoint text blocks of 100 words (Karpukhin et al. 2020, section 4.1), and BERDS the web pages
+    that it searched.
+    """
+
+    words: int = PASSAGE_WORDS
+
+    def __call__(self, text: str) -> list[str]:
+        tokens = clean(text).split()
+        return [" ".join(tokens[start : start + self.words]) for start in range(0, len(tokens), self.words)]
+
+    def __str__(self) -> str:
+        return f"blocks({self.words})"
 
 
 @dataclass(frozen=True)
@@ -152,6 +171,7 @@ class Whole:
 
 _CHUNKERS: dict[str, Callable[..., Chunker]] = {
     "words": Words,
+    "blocks": Blocks,
     "characters": Characters,
     "sentences": Sentences,
     "whole": Whole,
@@ -169,7 +189,8 @@ def parse_chunker(name: str = DEFAULT_CHUNKER) -> Chunker:
     plain = not more and not first.kwargs and first.keep is None and first.cutoff is None
     if not plain or len(sizes) != len(first.args) or len(sizes) > most:
         raise BadInputError(
-            f"'{name}' is not a chunker.", hint="Write words(100), characters(2000), sentences(100) or whole."
+            f"'{name}' is not a chunker.",
+            hint="Write words(100), blocks(100), characters(2000), sentences(100) or whole.",
         )
     return _CHUNKERS[first.name](*sizes)
 

@@ -10,10 +10,15 @@ _UNSAFE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def clean(text: str) -> str:
-    """Remove control characters (including NUL) and lone surrogates, which no store or browser accepts."""
+    """Remove control characters (including NUL) and lone surrogates, and whitespace at both ends."""
+    return safe(text).strip()
+
+
+def safe(text: str) -> str:
+    """Replace control characters (including NUL) and lone surrogates, which no store or browser accepts; keep the spaces."""
     if text.isprintable():  # takes a tenth of the time, and is true for most lines
-        return text.strip()
-    return _UNSAFE.sub(" ", text).encode("utf-8", "replace").decode("utf-8").strip()
+        return text
+    return _UNSAFE.sub(" ", text).encode("utf-8", "replace").decode("utf-8")
 
 
 def cut(text: str, words: int = PASSAGE_WORDS) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import faiss
 import numpy as np
@@ -13,24 +14,34 @@ from berdseye.data.grammar import show_name
 from berdseye.data.records import Passage, Ranking
 from berdseye.retrieval.dense.index import DEFAULT_LAYOUT, LAYOUTS, METRICS, DenseIndex, build_vectors, load, save
 from berdseye.retrieval.encoders.encoder_registry import open_encoder
-from berdseye.retrieval.encoders.protocol import Encoder, Similarity, Vectors
+from berdseye.retrieval.encoders.known_models import DensePooling
+from berdseye.retrieval.encoders.protocol import Encoder, InstructedEncoder, ScalingEncoder, Similarity, Vectors
 from berdseye.retrieval.indexes import index_folder
 from berdseye.retrieval.passage_collections import StoredCorpus
 from berdseye.retrieval.protocol import Collection, Query
 
+Instruction = Literal["", "perspective"]
+INSTRUCTIONS: tuple[Instruction, ...] = ("", "perspective")
+
 
 @dataclass(frozen=True)
 class DenseIndexer:
-    """Builds an index with the vectors of an encoder in one of the layouts."""
+    """Builds an index with the vectors of an encoder in one of the layouts.
+
+    `raw` means that the vectors have the lengths that the encoder's model computes.
+    """
 
     encoder: str
     layout: str = DEFAULT_LAYOUT
     similarity: Similarity | None = None
     probes: int | None = None
+    pooling: DensePooling | None = None
+    raw: bool = False
 
     @property
     def name(self) -> str:
-        return _name(self.encoder, index=self.layout, similarity=self.similarity)
+        vectors = "raw" if self.raw else None
+        return _name(self.encoder, index=self.layout, similarity=self.similarity, pooling=self.pooling, vectors=vectors)
 
     @property
     def engine(self) -> str:
@@ -38,7 +49,9 @@ class DenseIndexer:
 
     def open(self) -> Encoder:
         """The encoder of the index."""
-        return open_encoder(self.encoder)
+        # The cache of open encoders would count None as another argument.
+        encoder = open_encoder(self.encoder, self.pooling) if self.pooling else open_encoder(self.encoder)
+        return encoder.unscaled() if self.raw and isinstance(encoder, ScalingEncoder) else encoder
 
     def build(self, batches: Iterable[Sequence[Passage]], folder: Path) -> None:
         encoder = self.open()
@@ -61,6 +74,15 @@ class DenseIndexer:
         """Query vectors float32[n_texts, dimension] for searching the index."""
         return self._shaped(self.open().encode_queries(texts))
 
+    def encode_instructed(self, texts: Sequence[str], instructions: Sequence[str]) -> Vectors:
+        """Query vectors float32[n_texts, dimension] after an instruction each; raises `BadInputError` for an encoder without."""
+        encoder = self.open()
+        if not isinstance(encoder, InstructedEncoder):
+            raise BadInputError(
+                f"{encoder.name} reads no instructions.", hint="Use dense(instructor-large,instruction=perspective)."
+            )
+        return self._shaped(encoder.encode_instructed(texts, instructions))
+
     def encode_passages(self, passages: Sequence[Passage]) -> Vectors:
         """Passage vectors float32[n_passages, dimension] as stored in the index."""
         return self._shaped(self.open().encode_passages(passages))
@@ -76,24 +98,39 @@ class DenseIndexer:
 
 @dataclass(frozen=True)
 class Dense:
-    """The retriever `dense(ENCODER)` or `dense(ENCODER,index=ivf,probes=32)`; `similarity` overrides the encoder's own."""
+    """The retriever `dense(ENCODER)` or `dense(ENCODER,index=ivf,probes=32)`.
+
+    `similarity` and `pooling` override those of the encoder.
+
+    With `instruction="perspective"`, as PIR searches with INSTRUCTOR, the encoder reads the perspective of a query as its
+    instruction and the root query as its text; a query without a perspective is encoded as it is.
+    """
 
     encoder: str = "static"
     layout: str = DEFAULT_LAYOUT
     similarity: Similarity | None = None
     probes: int | None = None
+    instruction: Instruction = ""
+    pooling: DensePooling | None = None
 
     @property
     def name(self) -> str:
-        return _name(self.encoder, index=self.layout, similarity=self.similarity, probes=self.probes)
+        settings = {"index": self.layout, "similarity": self.similarity, "probes": self.probes}
+        return _name(self.encoder, **settings, instruction=self.instruction, pooling=self.pooling)
 
     @property
     def indexer(self) -> DenseIndexer:
-        return DenseIndexer(self.encoder, self.layout, self.similarity, self.probes)
+        return DenseIndexer(self.encoder, self.layout, self.similarity, self.probes, self.pooling)
 
     def at_unit_length(self) -> "Dense":
         """This retriever with cosine similarity as its score."""
         return replace(self, similarity=None if self.indexer.open().similarity == "cosine" else "cosine")
+
+    def unscaled_indexer(self) -> DenseIndexer:
+        """The indexer of vectors with the lengths that the encoder's model computes."""
+        indexer = replace(self.indexer, similarity=None)
+        encoder = indexer.open()
+        return replace(indexer, raw=isinstance(encoder, ScalingEncoder) and encoder.similarity == "cosine")
 
     @property
     def indexers(self) -> tuple[DenseIndexer]:
@@ -105,11 +142,17 @@ class Dense:
 
     def rank(self, collection: Collection, queries: Sequence[Query], k: int) -> list[Ranking]:
         index = collection.index(self.indexer)
-        return index.search(self.indexer.encode_queries([q.text for q in queries]), k)
+        return index.search(self._encoded(queries), k)
+
+    def _encoded(self, queries: Sequence[Query]) -> Vectors:
+        if not self.instruction:
+            return self.indexer.encode_queries([q.text for q in queries])
+        texts = [q.root or q.text if q.perspective else q.text for q in queries]
+        return self.indexer.encode_instructed(texts, [q.perspective for q in queries])
 
 
 def _name(encoder: str, **settings: str | int | None) -> str:
-    shown = [f"{key}={value}" for key, value in settings.items() if value not in (None, DEFAULT_LAYOUT)]
+    shown = [f"{key}={value}" for key, value in settings.items() if value not in (None, "", DEFAULT_LAYOUT)]
     return f"dense({','.join([show_name(encoder), *shown])})"
 
 

@@ -1,16 +1,27 @@
 """The names of encoders, and how they are opened; large libraries are imported only when an encoder is opened."""
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from berdseye.data.errors import UnavailableError
+from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.extras import needing, require
 from berdseye.data.models.static_embedding import static_embedding
 from berdseye.data.models.weights import loading
-from berdseye.retrieval.encoders.known_models import CROSS, DENSE, SPARSE, Kind, KnownModel, find_known
+from berdseye.retrieval.encoders.known_models import (
+    CROSS,
+    DENSE,
+    DPR_ROW,
+    SPARSE,
+    DensePooling,
+    Kind,
+    KnownModel,
+    find_known,
+)
 from berdseye.retrieval.encoders.model_folders import REMOTE_CODE_VARIABLE, ModelFolder, find_folder
 from berdseye.retrieval.encoders.protocol import CrossEncoder, Encoder, SparseEncoder
 from berdseye.retrieval.encoders.static import StaticEncoder
@@ -25,12 +36,17 @@ def known_encoders() -> tuple[KnownModel, ...]:
 
 
 @lru_cache(maxsize=_KEPT_OPEN)
-def open_encoder(name: str) -> Encoder:
+def open_encoder(name: str, pooling: DensePooling | None = None) -> Encoder:
     """Open a bi-encoder: `static`, `api(MODEL)`, a folder, the short name of a known model, or a name on the Hub.
 
-    Raises `UnknownNameError` with the closest names, `UnavailableError` if the model does not exist or cannot be loaded, and
-    `BadInputError` for a model of another kind.
+    `pooling` replaces the pooling that the table of known models or the model's files specify. Raises `UnknownNameError` with
+    the closest names, `UnavailableError` if the model does not exist or cannot be loaded, and `BadInputError` for a model of
+    another kind, or one without the chosen pooling.
     """
+    if pooling and (name == "static" or _API.fullmatch(name)):
+        raise BadInputError(
+            f"The pooling of the encoder '{name}' cannot be chosen.", hint="Remove pooling, or use a transformer."
+        )
     if name == "static":
         return StaticEncoder(static_embedding())
     if api := _API.fullmatch(name):
@@ -39,11 +55,12 @@ def open_encoder(name: str) -> Encoder:
         return EndpointEncoder(api[1], find_known("dense", api[1]))
     full, known = _resolved("dense", name)
     queries = _folder("encoder", full, DENSE)
+    known = known or _dpr(full, queries)
     passages = _passage_folder(known.passage_tower, queries) if known and known.passage_tower else queries
     with _loaded(full):
         from berdseye.retrieval.encoders.transformer import TransformerEncoder
 
-        return TransformerEncoder(full, known, queries, passages)
+        return TransformerEncoder(full, known, queries, passages, pooling)
 
 
 @lru_cache(maxsize=_KEPT_OPEN)
@@ -80,6 +97,23 @@ def _folder(kind: str, name: str, rows: tuple[KnownModel, ...]) -> ModelFolder:
     if "/" in name:  # other names may be misspelled ones
         require(f"Model '{name}'", "sentence_transformers")
     return find_folder(name, kind, [*(["static"] if rows is DENSE else []), *(row.name for row in rows)])
+
+
+def _dpr(name: str, folder: ModelFolder) -> KnownModel | None:
+    """The row of a DPR tower that the table lacks, such as those of Sphere, by the class that its files name.
+
+    The passage tower is the folder beside it whose name has `ctx` in the place of `question` or `query`; otherwise itself.
+    """
+    try:
+        config = json.loads((folder.path / "config.json").read_text(encoding="utf-8"))
+        [architecture] = config["architectures"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if folder.has_modules or architecture not in ("DPRQuestionEncoder", "DPRContextEncoder"):
+        return None
+    other = folder.path.with_name(re.sub("question|query", "ctx", folder.path.name))
+    passage_tower = str(other) if other != folder.path and other.is_dir() else ""
+    return replace(DPR_ROW, name=name, passage_tower=passage_tower)
 
 
 def _passage_folder(name: str, queries: ModelFolder) -> ModelFolder:

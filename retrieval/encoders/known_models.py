@@ -1,7 +1,7 @@
 """The settings of published models, as used by their authors and Pyserini; `remark` says what could not be verified."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from berdseye.retrieval.encoders.protocol import Similarity
 
@@ -10,6 +10,9 @@ Kind = Literal["dense", "sparse", "cross"]
 Pooling = Literal["mean", "cls", "pooler", "own", "splade", "unicoil", "classifier", "tart"]
 """The pooling of token states: their mean, the first one, the first one through the model's pooler, or the model's own
 modules; for sparse and cross-encoders, the head that reads them."""
+DensePooling = Literal["mean", "cls", "pooler"]
+"""The pooling that the name of a dense retriever can choose, as in `dense(sup-simcse-bert-base-uncased,pooling=mean)`."""
+DENSE_POOLINGS: tuple[DensePooling, ...] = get_args(DensePooling)
 _UNSTATED = "not stated on the Hub"
 _CONTRIEVER = "Izacard et al. 2022, Unsupervised Dense Information Retrieval with Contrastive Learning"
 _DPR = "Karpukhin et al. 2020, Dense Passage Retrieval for Open-Domain Question Answering"
@@ -72,7 +75,7 @@ class KnownModel:
 
 # fmt: off
 _SIMCSE_ROW = KnownModel("", "dense", "cls", "cosine", 768, 512, _UNSTATED, _SIMCSE)
-_DPR_ROW = KnownModel("", "dense", "pooler", "dot", 768, 256, "CC BY-NC 4.0", _DPR, title_separator=_SEP)
+DPR_ROW = KnownModel("", "dense", "pooler", "dot", 768, 256, "CC BY-NC 4.0", _DPR, title_separator=_SEP)
 _TCT_ROW = KnownModel(
     "", "dense", "mean", "dot", 768, 512, _UNSTATED, _TCT, query_prefix="[CLS] [Q] ", passage_prefix="[CLS] [D] ",
     pools_prefix=False, special_tokens=False, query_suffix="[MASK]" * 36, query_length=36,
@@ -82,14 +85,18 @@ _INSTRUCTOR_ROW = KnownModel(
     "", "dense", "mean", "cosine", 768, 512, "Apache-2.0", _INSTRUCTOR,
     query_prefix=_QUESTION, passage_prefix=_DOCUMENT, pools_prefix=False, remark=f"{_TASK_REMARK} Licence from memory.",
 )
+_UNICOIL_ROW = KnownModel(
+    "", "sparse", "unicoil", "dot", 30_522, 512, _UNSTATED,
+    "Lin and Ma 2021, A Few Brief Notes on DeepImpact, COIL, and a Conceptual Framework", query_length=128,
+)
 _BGE_ROW = KnownModel("", "dense", "cls", "cosine", 768, 512, "MIT", _BGE, query_prefix=_SEARCH)
 _E5_ROW = KnownModel("", "dense", "mean", "cosine", 768, 512, "MIT", _E5, query_prefix="query: ", passage_prefix="passage: ")
 
 DENSE: tuple[KnownModel, ...] = (
     KnownModel("facebook/contriever", "dense", "mean", "dot", 768, 512, _UNSTATED, _CONTRIEVER),
     KnownModel("facebook/contriever-msmarco", "dense", "mean", "dot", 768, 512, _UNSTATED, _CONTRIEVER),
-    replace(_DPR_ROW, name=f"{_DPR_QUESTION}-single-nq-base", passage_tower=f"{_DPR_PASSAGE}-single-nq-base"),
-    replace(_DPR_ROW, name=f"{_DPR_QUESTION}-multiset-base", passage_tower=f"{_DPR_PASSAGE}-multiset-base"),
+    replace(DPR_ROW, name=f"{_DPR_QUESTION}-single-nq-base", passage_tower=f"{_DPR_PASSAGE}-single-nq-base"),
+    replace(DPR_ROW, name=f"{_DPR_QUESTION}-multiset-base", passage_tower=f"{_DPR_PASSAGE}-multiset-base"),
     replace(_SIMCSE_ROW, name="princeton-nlp/sup-simcse-bert-base-uncased", pooling="pooler", remark=_POOLER),
     replace(_SIMCSE_ROW, name="princeton-nlp/sup-simcse-bert-large-uncased", pooling="pooler", dimension=1024, remark=_POOLER),
     replace(_SIMCSE_ROW, name="princeton-nlp/sup-simcse-roberta-base", pooling="pooler", remark=_POOLER),
@@ -107,7 +114,16 @@ DENSE: tuple[KnownModel, ...] = (
     replace(_TCT_ROW, name="castorini/tct_colbert-v2-hnp-msmarco"),
     KnownModel(
         "Luyu/co-condenser-marco-retriever", "dense", "cls", "dot", 768, 128, _UNSTATED, _CONDENSER,
-        query_length=32, title_separator=_SEP, remark=_UNVERIFIED_TITLE,
+        query_length=32, title_separator=_SEP, remark=f"Trained on MS MARCO by the authors. {_UNVERIFIED_TITLE}",
+    ),
+    KnownModel(
+        "Luyu/co-condenser-wiki", "dense", "cls", "dot", 768, 256, _UNSTATED, _CONDENSER, title_separator=_SEP,
+        remark=f"Pre-trained on Wikipedia and not trained to retrieve; for Natural Questions, train it and name your folder. "
+        f"{_UNVERIFIED_TITLE}",
+    ),
+    KnownModel(
+        "sentence-transformers/msmarco-bert-co-condensor", "dense", "cls", "dot", 768, 256, _UNSTATED, _CONDENSER,
+        remark="Trained on MS MARCO by sentence-transformers. The settings are from memory.",
     ),
     KnownModel(
         "Shitao/RetroMAE_MSMARCO_finetune", "dense", "cls", "dot", 768, 150, _UNSTATED, _RETROMAE,
@@ -148,9 +164,12 @@ SPARSE: tuple[KnownModel, ...] = (
     KnownModel("naver/splade-cocondenser-selfdistil", "sparse", "splade", "dot", 30_522, 256, "CC BY-NC-SA 4.0", _SPLADE_PP),
     KnownModel("naver/splade_v2_distil", "sparse", "splade", "dot", 30_522, 256, "CC BY-NC-SA 4.0", _SPLADE),
     KnownModel("naver/splade_v2_max", "sparse", "splade", "dot", 30_522, 256, "CC BY-NC-SA 4.0", _SPLADE),
-    KnownModel(
-        "castorini/unicoil-msmarco-passage", "sparse", "unicoil", "dot", 30_522, 512, _UNSTATED,
-        "Lin and Ma 2021, A Few Brief Notes on DeepImpact, COIL, and a Conceptual Framework", query_length=128,
+    replace(
+        _UNICOIL_ROW, name="castorini/unicoil-noexp-msmarco-passage",
+        remark="Trained on passages without expansions, as they are here. Weights are not quantised.",
+    ),
+    replace(
+        _UNICOIL_ROW, name="castorini/unicoil-msmarco-passage",
         remark="Trained on passages with doc2query-T5 expansions, which are not added here.",
     ),
 )
@@ -166,6 +185,8 @@ CROSS: tuple[KnownModel, ...] = (
     ),
 )
 # fmt: on
+INSTRUCTED = frozenset(row.name for row in DENSE if row.source == _INSTRUCTOR)
+"""The names of models that were trained to read an instruction before each text."""
 
 
 def find_known(kind: Kind, name: str) -> KnownModel | None:

@@ -4,7 +4,7 @@ To add an encoder, implement one of them and register it in `berdseye.retrieval.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,24 @@ class Encoder(Protocol):
 
     def encode_passages(self, passages: Sequence[Passage]) -> Vectors:
         """Passage vectors, float32[n_passages, dimension]; raises `BadInputError` for a vector that is not finite."""
+        ...
+
+
+@runtime_checkable
+class InstructedEncoder(Protocol):
+    """A bi-encoder that reads an instruction before a query."""
+
+    def encode_instructed(self, texts: Sequence[str], instructions: Sequence[str]) -> Vectors:
+        """Query vectors, float32[n_texts, dimension], each after its own instruction; empty ones stand for the usual one."""
+        ...
+
+
+@runtime_checkable
+class ScalingEncoder(Encoder, Protocol):
+    """An encoder that scales vectors to length 1 itself, and can also give them at the lengths that its model computes."""
+
+    def unscaled(self) -> Encoder:
+        """This encoder without the scaling."""
         ...
 
 

@@ -3,7 +3,7 @@
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
@@ -17,6 +17,8 @@ class Failure(NamedTuple):
 
 
 Failed = Callable[[Failure], None]
+Queries = Literal["released", "paper"]
+QUERIES: tuple[Queries, ...] = ("released", "paper")
 
 
 def warn(failure: Failure) -> None:
@@ -43,9 +45,11 @@ class ExpansionSource(Protocol):
         ...
 
 
-def expanded_queries(question: str, perspectives: Iterable[str]) -> list[str]:
-    """The texts to search: question + perspective for each (BERDS, query expansion), or the question without any."""
-    return [f"{question} {perspective}" for perspective in perspectives] or [question]
+def expanded_queries(question: str, perspectives: Iterable[str], variant: Queries = "released") -> list[str]:
+    """The texts to search (BERDS, query expansion): each perspective alone, as the paper describes it (`variant="paper"`), or
+    after the question, as in the released files; the question if there is no perspective."""
+    texts = [perspective if variant == "paper" else f"{question} {perspective}" for perspective in perspectives]
+    return texts or [question]
 
 
 def question_key(question: str) -> str:

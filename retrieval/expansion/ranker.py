@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from berdseye.data.records import Ranking
-from berdseye.retrieval.expansion.protocol import ExpansionSource, expanded_queries
+from berdseye.retrieval.expansion.protocol import ExpansionSource, Queries, expanded_queries
 from berdseye.retrieval.protocol import Collection, Indexer, Query, Ranker
 from berdseye.retrieval.ranking import PAD
 
@@ -29,14 +29,16 @@ def round_robin(rankings: Sequence[Ranking], k: int) -> Ranking:
 
 @dataclass(frozen=True)
 class Expanded:
-    """A retriever with query expansion (BERDS)."""
+    """A retriever with query expansion (BERDS); `variant` selects the queries (`expanded_queries`)."""
 
     source: ExpansionSource
     ranker: Ranker
+    variant: Queries = "released"
 
     @property
     def name(self) -> str:
-        return f"expand({self.source.name}) >> {self.ranker.name}"
+        variant = "" if self.variant == "released" else f",variant={self.variant}"
+        return f"expand({self.source.name}{variant}) >> {self.ranker.name}"
 
     @property
     def indexers(self) -> tuple[Indexer[object], ...]:
@@ -48,7 +50,7 @@ class Expanded:
 
     def rank(self, collection: Collection, queries: Sequence[Query], k: int) -> list[Ranking]:
         perspectives = self.source.perspectives([q.text for q in queries])
-        lists = [expanded_queries(q.text, texts) for q, texts in zip(queries, perspectives, strict=True)]
+        lists = [expanded_queries(q.text, texts, self.variant) for q, texts in zip(queries, perspectives, strict=True)]
         expanded = [q._replace(text=text) for q, texts in zip(queries, lists, strict=True) for text in texts]
         rankings = iter(self.ranker.rank(collection, expanded, k))
         return [round_robin([next(rankings) for _ in texts], k) for texts in lists]

@@ -98,3 +98,5 @@ TOKENIZERS: Mapping[str, Tokenizer] = {
         Tokenizer("spaces", _all_spaced, _spaced, lambda token: token),
     )
 }
+SYNONYMS: Mapping[str, str] = {"whitespace": "spaces"}
+"""Further names that a pipeline may use for a tokenizer; canonical names do not contain them."""

@@ -1,111 +1,20 @@
-"""The documents of a Lucene index: reading them as a corpus, and mapping their ids to the passages of a corpus."""
+"""The documents of a Lucene index, read as a corpus."""
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from hashlib import blake2b
-from itertools import pairwise
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-import pyarrow.parquet as pq
-
-from berdseye.data.corpora.corpus import list_parts
 from berdseye.data.documents import BadRow, Row
 from berdseye.data.documents.records import TITLE, first_of, to_document
 from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
-from berdseye.data.records import Ids, Passage
-from berdseye.data.texts.passages import clean
 from berdseye.retrieval.lucene.index import StoredDocument, index_folder, open_index
 
-_FORMAT = 1
-_KEY = np.dtype("<u8")
-_BLOCK = 4_000_000
-_KEYS, _PASSAGES = "keys.npy", "passages.npy"
 _LONGEST_TITLE = 200
 _QUOTED = re.compile(r'"(?P<title>[^\n]*)"[ \t]*\n(?P<text>.+)', re.DOTALL)
 _ADDRESS = re.compile(r"(?P<url>https?://\S+)[ \t]*\n(?P<rest>.+)", re.DOTALL)
-
-Keys = npt.NDArray[np.uint64]
-
-
-@dataclass(frozen=True)
-class DocidIndexer:
-    """Builds a table of sorted 64-bit hashes of `source_id` with the passage of each, 12 bytes per passage, read on demand.
-
-    The probability that two of 22 million ids have equal hashes is 1 in 76,000; that is detected. Ids are read from the
-    corpus folder without the texts, which takes a tenth of the time.
-    """
-
-    corpus: Path
-
-    @property
-    def name(self) -> str:
-        return "docids"
-
-    @property
-    def engine(self) -> str:
-        return f"blake2b {_FORMAT}"
-
-    def build(self, batches: Iterable[Sequence[Passage]], folder: Path) -> None:
-        del batches
-        unsorted = folder / "unsorted"
-        with unsorted.open("wb") as file:
-            for part in list_parts(self.corpus)[0]:
-                docids = pq.read_table(part, columns=["source_id"]).column(0).to_pylist()
-                file.write(b"".join(map(_hash, docids)))
-        _write(np.memmap(unsorted, _KEY, mode="r"), folder)
-        unsorted.unlink()
-
-    def load(self, folder: Path) -> "Docids":
-        return Docids(np.load(folder / _KEYS, mmap_mode="r"), np.load(folder / _PASSAGES, mmap_mode="r"))
-
-
-class Docids:
-    """A table from the ids of documents to passages."""
-
-    def __init__(self, keys: Keys, passages: npt.NDArray[np.unsignedinteger]) -> None:
-        self._keys, self._passages = keys, passages
-
-    def passages(self, docids: Sequence[str]) -> Ids:
-        """The passages of documents, int64[n_docids]; -1 for an id that is not in the corpus."""
-        wanted = np.frombuffer(b"".join(_hash(clean(docid)) for docid in docids), _KEY)
-        places = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
-        return np.where(self._keys[places] == wanted, self._passages[places].astype(np.int64), -1)
-
-
-def _hash(docid: str) -> bytes:
-    return blake2b(docid.encode("utf-8", "surrogatepass"), digest_size=_KEY.itemsize).digest()
-
-
-def _write(unsorted: Keys, folder: Path) -> None:
-    """Sort the keys by ranges that fit into memory; hashes are distributed so evenly that ranges have similar sizes."""
-    count = len(unsorted)
-    library: Any = np.lib.format  # it has no type annotations
-    keys = library.open_memmap(folder / _KEYS, "w+", _KEY, (count,))
-    passages = library.open_memmap(folder / _PASSAGES, "w+", np.min_scalar_type(count), (count,))
-    ranges = -(-count // _BLOCK)
-    bounds = [(part << 64) // ranges for part in range(ranges + 1)]
-    done = 0
-    for low, high in pairwise(bounds):
-        chosen = np.flatnonzero((unsorted >= np.uint64(low)) & (unsorted <= np.uint64(high - 1)))
-        range_keys = unsorted[chosen]
-        order = np.argsort(range_keys, kind="stable")
-        range_keys, chosen = range_keys[order], chosen[order]
-        twice = np.flatnonzero(range_keys[1:] == range_keys[:-1])
-        if len(twice):
-            raise BadInputError(
-                f"Passages {chosen[twice[0]]} and {chosen[twice[0] + 1]} have the same document id.",
-                hint="This corpus cannot be searched with a Lucene index.",
-            )
-        keys[done : done + len(range_keys)], passages[done : done + len(range_keys)] = range_keys, chosen
-        done += len(range_keys)
-    keys.flush()
-    passages.flush()
 
 
 def documents_of(index: str, start: int = 0) -> Iterator[Row]:

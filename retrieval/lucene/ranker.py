@@ -14,9 +14,10 @@ from berdseye.data.documents import BadRow
 from berdseye.data.errors import BadInputError
 from berdseye.data.grammar import Arguments, Call
 from berdseye.data.records import Ranking
+from berdseye.retrieval.document_ids import DocidIndexer, Docids, check_text, explains_missing, missing_error
 from berdseye.retrieval.lexical.bm25 import BM25
 from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
-from berdseye.retrieval.lucene.documents import DocidIndexer, Docids, document_of
+from berdseye.retrieval.lucene.documents import document_of
 from berdseye.retrieval.lucene.index import Hits, LuceneIndex, Similarity, index_folder, open_index
 from berdseye.retrieval.lucene.java import anserini_version
 from berdseye.retrieval.passage_collections import StoredCorpus, unchanged
@@ -24,7 +25,6 @@ from berdseye.retrieval.protocol import Collection, Indexer, Query, Ranker
 from berdseye.retrieval.ranking import top_k
 
 _FITTING = "Use a corpus made from the same file, or from the index: `berdseye corpus add NAME --lucene INDEX`."
-_ALIKE = 0.5
 _SLACK = 32
 _DEEPEST = 65_536
 _USUAL = BM25()
@@ -42,17 +42,15 @@ class Matched:
         """The passages of the hits without repetition; raises `BadInputError` for a document that is not in the corpus."""
         ids = self.docids.passages(hits.docids)
         missing = np.flatnonzero(ids < 0)
-        if len(missing) and not self._explains_missing():
-            raise self._missing_error(hits.docids[missing[0]])
+        if len(missing) and not explains_missing(self.corpus, self.index.count):
+            docid = hits.docids[missing[0]]
+            raise missing_error(docid, self.docids, self.corpus, self.index.count, self.index.folder, _FITTING)
         present = np.flatnonzero(ids >= 0)
         present = present[np.sort(np.unique(ids[present], return_index=True)[1])]
         return Ranking(ids[present], hits.scores[present])
 
     def compare(self) -> None:
-        """Raise `BadInputError` if a stored document in the middle of the index differs from the passage with its id.
-
-        Otherwise, ids that only count documents would match wrong passages if one count began at another number.
-        """
+        """Raise `BadInputError` if a stored document in the middle of the index differs from the passage with its id."""
         stored = next(islice(self.index.stored(self.index.count // 2), 1), None)
         document = None if stored is None or not (stored.raw or stored.contents) else document_of(stored, "")
         if document is None or isinstance(document, BadRow):
@@ -61,31 +59,8 @@ class Matched:
         if number < 0:
             return
         passage = self.corpus.passages([number])[0]
-        theirs, ours = (set(f"{x.title} {x.text}".lower().split()) for x in (document, passage))
-        if len(theirs & ours) < _ALIKE * min(len(theirs), len(ours)):
-            raise BadInputError(
-                f"Document '{document.source_id}' of the Lucene index differs from the passage with this id in corpus "
-                f"'{self.corpus.name}'.",
-                where=self.index.folder,
-                hint=_FITTING,
-            )
-
-    def _explains_missing(self) -> bool:
-        """Whether the number of missing documents is explained by the duplicates and invalid rows that the corpus dropped."""
-        manifest = self.corpus.manifest
-        merged = manifest.duplicates_merged + manifest.near_duplicates
-        return 0 <= self.index.count - manifest.count - merged <= manifest.left_out and merged + manifest.left_out > 0
-
-    def _missing_error(self, docid: str) -> BadInputError:
-        cut = int(self.docids.passages([f"{docid}#0"])[0]) >= 0
-        return BadInputError(
-            f"Corpus '{self.corpus.name}' ({self.corpus.manifest.count:,} passages) lacks document '{docid}' of the Lucene "
-            f"index ({self.index.count:,} documents).",
-            where=self.index.folder,
-            hint="Its documents were cut into passages; add the corpus again with --chunker whole."
-            if cut
-            else _FITTING,
-        )
+        text = f"{document.title} {document.text}"
+        check_text(document.source_id, text, passage, self.corpus, self.index.folder, _FITTING)
 
 
 @lru_cache(maxsize=16)

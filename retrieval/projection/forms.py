@@ -1,11 +1,11 @@
 """The ten ways in which PIR combines the vectors of a query q, its root r, its perspective p and a passage c.
 
-For c of unit length, each has one form: with the products a = v.c and b = p.c,
+Each has one form: with the products a = v.c, b = p.c and s = c.c,
 
-    score = (a + n0 + n1 * b) / sqrt(1 + d0 + d1 * b + d2 * b * b)
+    score = (a + n0 + n1 * b) / sqrt(s + d0 + d1 * b + d2 * b * b)
 
-so that one matrix product with v and p scores a whole corpus. If n1, d1 and d2 are zero, the ranking is that of v alone,
-which any vector index can search. `weight` scales the part of p that is added or removed; the paper uses 1.
+so that one matrix product with v and p scores a whole corpus. Where c has length 1 and n1, d1 and d2 are zero, the ranking is
+that of v alone, which any vector index can search. `weight` scales the part of p that is added or removed; the paper uses 1.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,6 +20,8 @@ _ROUNDING = 1e-6
 """A remainder of a unit vector up to this length is a rounding error without a direction; its cosines are set to 0."""
 ROOTED = frozenset({"add", "add+", "concat", "concat+", "dual-sum", "tri-sum"})
 """The forms that use the vector of the root query."""
+SHIFTED = frozenset({"add+", "concat+", "cast+"})
+"""The forms that combine the passage with p, so that the length of the passage's vector changes their rankings."""
 
 
 class Form(NamedTuple):
@@ -34,13 +36,14 @@ class Form(NamedTuple):
 
     @property
     def linear(self) -> bool:
-        """Whether the ranking equals that of v alone."""
+        """Whether the ranking of passages of length 1 equals that of v alone."""
         return self.n1 == self.d1 == self.d2 == 0
 
-    def score(self, a: Scores, b: Scores) -> Scores:
-        """The scores float32[n] of n passages from their products a and b."""
-        denominator = 1 + self.d0 + self.d1 * b + self.d2 * b * b
-        scores: Scores = ((a + self.n0 + self.n1 * b) / np.sqrt(np.maximum(denominator, _ROUNDING))).astype(np.float32)
+    def score(self, a: Scores, b: Scores, s: Scores | float = 1.0) -> Scores:
+        """The scores float32[n] of n passages from their products a and b and their squared lengths s."""
+        denominator = s + self.d0 + self.d1 * b + self.d2 * b * b
+        smallest = np.maximum(_ROUNDING * s, _SMALL)
+        scores: Scores = ((a + self.n0 + self.n1 * b) / np.sqrt(np.maximum(denominator, smallest))).astype(np.float32)
         return scores
 
 
@@ -78,7 +81,7 @@ def _concat(q: Scores, r: Scores, p: Scores, weight: float) -> Form:
 
 
 def _concat_plus(q: Scores, r: Scores, p: Scores, weight: float) -> Form:
-    """cos((r, p), (c, p)), which ranks like r alone."""
+    """cos((r, p), (c, p)), which ranks passages of equal length like r alone."""
     del q
     own = weight**2 * _dot(p, p)
     length = np.sqrt(max(_dot(r, r) + own, _SMALL))

@@ -15,10 +15,10 @@ from berdseye.data.workspace import Workspace
 
 WORD = st.text("abé,.!?😀\u202e\"'", min_size=1, max_size=9)
 TEXTS = st.lists(st.lists(WORD, max_size=40).map(" ".join), max_size=12).map("\n".join) | st.text(max_size=300)
-NAMES = ("words(100)", "characters(2000)", "sentences(100)", "whole")
+NAMES = ("words(100)", "blocks(100)", "characters(2000)", "sentences(100)", "whole")
 
 
-@given(TEXTS, st.sampled_from(["words(7)", "sentences(7)", "sentences(100)", "characters(2000)", "whole"]))
+@given(TEXTS, st.sampled_from(["words(7)", "blocks(7)", "sentences(7)", "sentences(100)", "characters(2000)", "whole"]))
 def test_no_word_is_lost_repeated_or_moved(text: str, name: str) -> None:
     assert " ".join(parse_chunker(name)(text)).split() == clean(text).split()
 
@@ -62,6 +62,15 @@ def test_characters_keep_paragraphs_then_sentences_then_words() -> None:
         "for longer than there is room",
     ]
     assert cut("x" * 100) == ["x" * 40, "x" * 40, "x" * 20]
+
+
+def test_blocks_have_exactly_the_words_that_they_are_to_have_whatever_the_paragraphs() -> None:
+    words = [f"w{n}" for n in range(250)]
+    text = "\n\n".join([" ".join(words[:30]), "A Heading", " ".join(words[30:])])
+    tokens = text.split()
+    assert parse_chunker("blocks")(text) == [" ".join(tokens[:100]), " ".join(tokens[100:200]), " ".join(tokens[200:])]
+    assert [len(p.split()) for p in parse_chunker("words")(text)] != [100, 100, 52]
+    assert parse_chunker("blocks(2)")(" \n ") == []
 
 
 def test_sentences_stay_whole_where_they_fit() -> None:

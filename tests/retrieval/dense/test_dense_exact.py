@@ -14,8 +14,9 @@ from berdseye.data.models.static_embedding import static_embedding
 from berdseye.data.records import Scores
 from berdseye.retrieval.dense.index import METRICS, DenseIndex
 from berdseye.retrieval.dense.ranker import Dense
-from berdseye.retrieval.encoders.protocol import Similarity
+from berdseye.retrieval.encoders.protocol import Similarity, Vectors
 from berdseye.retrieval.passage_collections import InMemoryPassages
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import Query
 from tests.retrieval.corpus_files import CITY
 from tests.retrieval.made_encoders import TableEncoder, passages_of, rows, use_encoder
@@ -161,3 +162,32 @@ def test_questions_asked_together_and_alone_score_alike() -> None:
         (alone,) = Dense().rank(collection, [query], 54)
         assert np.allclose(alone.scores, ranking.scores, atol=1e-6)
         assert alone.ids.tolist() == ranking.ids.tolist()
+
+
+class Instructed(TableEncoder):
+    """Looks up instruction and text together."""
+
+    def encode_instructed(self, texts: Sequence[str], instructions: Sequence[str]) -> Vectors:
+        return self.encode_queries([f"{i}|{t}" for i, t in zip(instructions, texts, strict=True)])
+
+
+def test_the_perspective_of_a_query_is_its_instruction(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As PIR searches with INSTRUCTOR: the root is the text, and both sides of it find other passages."""
+    table = rows("p", np.eye(3)) | {"for|zoos": [1.0, 0, 0], "against|zoos": [0, 1.0, 0], "|zoos": [0, 0, 1.0]}
+    use_encoder(monkeypatch, Instructed(table, "dot"))
+    pipeline = parse_pipeline("dense(table,instruction=perspective)")
+    assert str(pipeline) == "dense(table,instruction=perspective)"
+    queries = [
+        Query("for zoos", "zoos", "for"),
+        Query("against zoos", "zoos", "against"),
+        Query("zoos", "zoos"),
+        Query("zoos"),
+    ]
+    passages = InMemoryPassages(passages_of(["p0", "p1", "p2"]))
+    found = pipeline.ranker.rank(passages, queries, 1)
+    assert [ranking.ids.tolist() for ranking in found] == [[0], [1], [2], [2]]
+    use_encoder(monkeypatch, TableEncoder(table, "dot"))
+    with pytest.raises(BadInputError, match="reads no instructions"):
+        pipeline.ranker.rank(passages, queries, 1)
+    with pytest.raises(BadInputError, match="must not be its instruction"):
+        parse_pipeline("dense(table,instruction=perspective) >> pap")

@@ -59,9 +59,10 @@ def test_a_kept_sparse_model_is_used_as_it_is(models: Path) -> None:
     assert np.allclose(found, plain.encode_query(TEXTS).to_dense().numpy(), atol=1e-5)
 
 
-def test_unicoil_by_hand(models: Path) -> None:
+@pytest.mark.parametrize("name", [row.name for row in SPARSE if row.pooling == "unicoil"])
+def test_unicoil_by_hand(name: str, models: Path) -> None:
     """A term's weight is ReLU(w . state + b): added up over its places in a query, the largest in a passage."""
-    folder = models / "unicoil-msmarco-passage"
+    folder = models / name.rpartition("/")[2]
     model, weight, bias = tiny_models.unicoil(folder)
     tokenizer = AutoTokenizer.from_pretrained(folder)
 
@@ -73,7 +74,7 @@ def test_unicoil_by_hand(models: Path) -> None:
             out[term] = out[term] + value if query else max(out[term], value)
         return out
 
-    encoder = open_sparse_encoder("castorini/unicoil-msmarco-passage")
+    encoder = open_sparse_encoder(name)
     queries, passages = encoder.encode_queries(TEXTS), encoder.encode_passages(PASSAGES)
     assert np.allclose(queries.toarray(), [weights(t, query=True) for t in TEXTS], atol=1e-4)
     assert np.allclose(passages.toarray(), [weights(t, query=False) for t in JOINED], atol=1e-4)
@@ -81,7 +82,13 @@ def test_unicoil_by_hand(models: Path) -> None:
     assert queries.toarray()[:, tiny_models.SPECIAL.index("[CLS]")].max() == 0
 
 
-@pytest.mark.parametrize("name", ["splade_v2_max", "unicoil-msmarco-passage"])
+def test_unicoil_without_expansion_is_known() -> None:
+    assert {row.name for row in SPARSE if row.pooling == "unicoil"} == {
+        "castorini/unicoil-noexp-msmarco-passage", "castorini/unicoil-msmarco-passage"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["splade_v2_max", "unicoil-noexp-msmarco-passage"])
 def test_nothing_is_nothing(name: str, models: Path) -> None:
     if name.startswith("splade"):
         tiny_models.masked_bert(models / name)

@@ -201,6 +201,23 @@ def test_the_version_is_of_files_and_wiring(models: Path) -> None:
     assert open_encoder("contriever").version != first
 
 
+def test_the_pooling_of_any_transformer_can_be_chosen(models: Path) -> None:
+    folder = tiny_models.bert(models / "mine")
+    model, tokenizer = AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+    rows = np.stack([model(**tokenizer(t, return_tensors="pt")).pooler_output[0].detach().numpy() for t in TEXTS])
+    encoder = open_encoder("mine", "pooler")
+    assert np.allclose(encoder.encode_queries(TEXTS), rows / np.linalg.norm(rows, axis=1, keepdims=True), atol=1e-5)
+    assert len({open_encoder("mine", pooling).version for pooling in (None, "cls", "pooler")}) == 3
+    saved = kept(models / "saved", folder)
+    found = open_encoder("saved", "mean").encode_queries(TEXTS)
+    assert np.allclose(found, open_encoder("mine").encode_queries(TEXTS), atol=1e-5)
+    with pytest.raises(BadInputError, match="have no pooler") as error:
+        open_encoder(str(saved), "pooler")
+    assert error.value.hint == "Write pooling=mean or pooling=cls."
+    with pytest.raises(BadInputError, match="pooling of the encoder 'static' cannot be chosen"):
+        open_encoder("static", "mean")
+
+
 def test_the_version_knows_both_towers(models: Path) -> None:
     names = "dpr-question_encoder-single-nq-base", "dpr-ctx_encoder-single-nq-base"
     tiny_models.dpr(models, *names)

@@ -14,9 +14,11 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from torch import Tensor
 from transformers import AutoModel, AutoTokenizer, DPRContextEncoder, DPRQuestionEncoder, T5EncoderModel
 
+from berdseye.data.errors import BadInputError
 from berdseye.data.records import Passage
 from berdseye.retrieval.encoders.encoder_registry import open_encoder
-from berdseye.retrieval.encoders.known_models import DENSE
+from berdseye.retrieval.encoders.known_models import DENSE, DensePooling
+from berdseye.retrieval.encoders.protocol import InstructedEncoder, ScalingEncoder
 
 QUERIES = ["should zoos be banned?", "what of the tram", ""]
 PASSAGES = [
@@ -58,6 +60,8 @@ CASES = {
         mean, query="retrieve a passage that answers this question [SEP] {}"
     ),
     "Luyu/co-condenser-marco-retriever": Case(first, separator=" [SEP] "),
+    "Luyu/co-condenser-wiki": Case(first, separator=" [SEP] "),
+    "sentence-transformers/msmarco-bert-co-condensor": Case(first),
     "Shitao/RetroMAE_MSMARCO_finetune": Case(first, separator=" [SEP] "),
     "Shitao/RetroMAE_MSMARCO_distill": Case(first, separator=" [SEP] "),
     "Shitao/RetroMAE_BEIR": Case(first, separator=" [SEP] "),
@@ -135,6 +139,30 @@ def test_supervised_simcse_goes_through_the_pooler(name: str, models: Path) -> N
     same(encoder.encode_passages(PASSAGES), [vector(joined(p, " ")) for p in PASSAGES], cosine=True)
 
 
+@pytest.mark.parametrize("kind", ["sup", "unsup"])
+@pytest.mark.parametrize("pooling", ["mean", "cls", "pooler"])
+def test_the_pooling_of_simcse_can_be_chosen(kind: str, pooling: DensePooling, models: Path) -> None:
+    """PIR's paper has the mean of the token states; its notebook, and SimCSE's own code, have the pooler's output."""
+    name = f"princeton-nlp/{kind}-simcse-bert-base-uncased"
+    folder = built(name, models)
+    model, tokenizer = AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+
+    def vector(text: str) -> Tensor:
+        out = model(**tokenizer(text, return_tensors="pt"))
+        state = out.last_hidden_state[0]
+        return {"mean": state.mean(0), "cls": state[0], "pooler": out.pooler_output[0]}[pooling]
+
+    encoder, usual = open_encoder(name, pooling), open_encoder(name)
+    expected = [vector(q) for q in QUERIES]
+    same(encoder.encode_queries(QUERIES), expected, cosine=True)
+    assert isinstance(encoder, ScalingEncoder)
+    raw = encoder.unscaled()
+    same(raw.encode_queries(QUERIES), expected)
+    same(raw.encode_passages(PASSAGES), [vector(joined(p, " ")) for p in PASSAGES])
+    assert (raw.similarity, encoder.similarity, raw.version) == ("dot", "cosine", encoder.version)
+    assert (encoder.version == usual.version) == (pooling == {"sup": "pooler", "unsup": "cls"}[kind])
+
+
 @pytest.mark.parametrize("data", DPR)
 def test_dpr_has_two_towers(data: str, models: Path) -> None:
     names = f"dpr-question_encoder-{data}-base", f"dpr-ctx_encoder-{data}-base"
@@ -153,6 +181,20 @@ def test_dpr_has_two_towers(data: str, models: Path) -> None:
     same(encoder.encode_queries(QUERIES), wanted)
     same(encoder.encode_passages(PASSAGES), [passage(p) for p in PASSAGES])
     assert encoder.similarity == "dot"
+
+
+def test_a_dpr_tower_that_is_not_in_the_table_is_recognised_by_its_class(models: Path) -> None:
+    names = "dpr_web_query_encoder", "dpr_web_ctx_encoder"
+    tiny_models.dpr(models, *names)
+    question = DPRQuestionEncoder.from_pretrained(models / names[0]).eval()
+    context = DPRContextEncoder.from_pretrained(models / names[1]).eval()
+    tokenizer = AutoTokenizer.from_pretrained(models / names[0])
+    encoder = open_encoder(str(models / names[0]))
+    assert encoder.similarity == "dot"
+    wanted = [question(tokenizer(q, return_tensors="pt")["input_ids"]).pooler_output[0] for q in QUERIES]
+    same(encoder.encode_queries(QUERIES), wanted)
+    found = encoder.encode_passages([PASSAGES[1]])
+    same(found, [context(tokenizer(PASSAGES[1].text, return_tensors="pt")["input_ids"]).pooler_output[0]])
 
 
 @pytest.mark.parametrize("name", TCT)
@@ -195,6 +237,22 @@ def test_instructor_reads_the_instruction_but_does_not_pool_it(name: str, models
     held = "Represent the document for retrieval: "
     same(encoder.encode_queries(QUERIES[:2]), [vector(asked, q) for q in QUERIES[:2]], cosine=True)
     same(encoder.encode_passages(PASSAGES), [vector(held, joined(p, " ")) for p in PASSAGES], cosine=True)
+    # With the perspective as the instruction (PIR): one for each query, and the usual one for a query without.
+    assert isinstance(encoder, InstructedEncoder)
+    perspectives = ["for the zoos", "", "against the zoos:"]
+    found = encoder.encode_instructed([QUERIES[0], QUERIES[1], QUERIES[0]], perspectives)
+    wanted = [
+        vector("for the zoos: ", QUERIES[0]), vector(asked, QUERIES[1]), vector("against the zoos: ", QUERIES[0])
+    ]  # fmt: skip
+    same(found, wanted, cosine=True)
+
+
+def test_other_models_take_no_instruction(models: Path) -> None:
+    tiny_models.bert(models / "contriever")
+    encoder = open_encoder("contriever")
+    assert isinstance(encoder, InstructedEncoder)
+    with pytest.raises(BadInputError, match=r"facebook/contriever was not trained .*hkunlp/instructor-base"):
+        encoder.encode_instructed(["zoos"], ["for"])
 
 
 def test_nv_embed_keeps_its_own_modules_and_ends_texts_itself(models: Path) -> None:

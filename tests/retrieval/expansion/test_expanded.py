@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from berdseye.data.errors import BadInputError
+from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.expansion.manual import ManualPerspectives
 from berdseye.retrieval.passage_collections import InMemoryPassages
@@ -52,6 +52,19 @@ def test_perspectives_take_turns(ranker: str, k: int, around: PipelineContext) -
     for question, ids in zip(SAID, found, strict=True):
         lists = ranked(ranker, [f"{question} {text}" for text in SAID[question]], k, around)
         assert ids == in_turns(lists, k)
+
+
+def test_perspectives_alone_are_searched_as_in_the_paper(around: PipelineContext) -> None:
+    pipeline = "expand(said.jsonl,variant=paper) >> bm25"
+    for question, ids in zip(SAID, ranked(pipeline, list(SAID), 6, around), strict=True):
+        assert ids == in_turns(ranked("bm25", SAID[question], 6, around), 6)
+    name = str(parse_pipeline(pipeline, around))
+    assert name == "expand(file(said.jsonl),variant=paper) >> bm25"
+    assert str(parse_pipeline(name, around)) == name
+    released = parse_pipeline("expand(said.jsonl,variant=released) >> bm25", around)
+    assert str(released) == "expand(file(said.jsonl)) >> bm25"
+    with pytest.raises(UnknownNameError, match="paper"):
+        parse_pipeline("expand(said.jsonl,variant=papr) >> bm25", around)
 
 
 def test_it_goes_on_to_a_stage(around: PipelineContext) -> None:

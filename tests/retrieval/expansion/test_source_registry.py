@@ -94,4 +94,5 @@ def test_some_sources_need_a_workspace(written: str) -> None:
 
 def test_what_is_searched() -> None:
     assert expanded_queries("Why?", ("Because.", "No reason.")) == ["Why? Because.", "Why? No reason."]
-    assert expanded_queries("Why?", ()) == ["Why?"]
+    assert expanded_queries("Why?", ("Because.", "No reason."), "paper") == ["Because.", "No reason."]
+    assert expanded_queries("Why?", ()) == expanded_queries("Why?", (), "paper") == ["Why?"]

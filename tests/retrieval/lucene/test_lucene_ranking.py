@@ -113,7 +113,7 @@ def test_ids_that_mean_other_texts_are_reported(workspace: Workspace, monkeypatc
     corpus = numbered(workspace, 3)
     scores = {"d0": 3.0, "d1": 2.0, "d2": 1.0}
     assert ranked(corpus, Scored(scores, "Passage 1"), 2, monkeypatch).ids.tolist() == [0, 1]
-    with pytest.raises(BadInputError, match=r"Document 'd1' of the Lucene index differs"):
+    with pytest.raises(BadInputError, match=r"Document 'd1' of the index differs"):
         ranked(corpus, Scored(scores, "Something else"), 2, monkeypatch)
 
 

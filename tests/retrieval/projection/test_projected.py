@@ -9,16 +9,19 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.dense.index import LAYOUTS
 from berdseye.retrieval.dense.ranker import Dense
-from berdseye.retrieval.encoders.protocol import Similarity, Vectors
+from berdseye.retrieval.encoders.known_models import DENSE
+from berdseye.retrieval.encoders.protocol import Encoder, Similarity, Vectors
 from berdseye.retrieval.passage_collections import InMemoryPassages
 from berdseye.retrieval.pipeline import search_passages
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.projection.forms import FORMS, ROOTED
 from berdseye.retrieval.projection.perspectives import FromData, perspective_source
-from berdseye.retrieval.projection.ranker import Projected
+from berdseye.retrieval.projection.ranker import Projected, usual_lengths
 from berdseye.retrieval.protocol import PipelineContext, Query
 from tests.data.language_models.scripted import ScriptedModel
 from tests.retrieval.made_encoders import TableEncoder, passages_of, rows, use_encoder
+from tests.retrieval.projection.naive_forms import NAIVE
+from tests.retrieval.projection.naive_forms import Vectors as Four
 
 COUNT, DIMENSION = 120, 12
 ASKED = [Query(f"q{n}", root=f"r{n % 3}", perspective=f"p{n % 2}") for n in range(7)]
@@ -74,6 +77,54 @@ def test_all_passages_are_ranked_by_the_form(
         assert np.allclose(scores[ranking.ids], ranking.scores, atol=1e-5)
         places = {passage: place for place, passage in enumerate(ranking.ids.tolist())}
         assert all(places[COUNT - 20 + n] < places[n] for n in range(20)), "twins come with the later first"
+
+
+class OwnLengths(TableEncoder):
+    """Compares by cosine, and scales its vectors to length 1, as SimCSE's encoder does."""
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        vectors = super().encode_queries(texts)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True) if self.similarity == "cosine" else vectors
+
+    def unscaled(self) -> Encoder:
+        return TableEncoder({text: row.tolist() for text, row in self.table.items()}, "dot")
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("own", ["cosine", "dot"])
+def test_vectors_keep_the_lengths_of_the_model(
+    form: str, own: Similarity, vectors: dict[str, Vectors], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in PIR's notebook, which combines the pooler's output of SimCSE as it is."""
+    vectors["c"] *= np.linspace(0.2, 5, COUNT, dtype=np.float32)[:, None]
+    vectors["c"][-20:] = vectors["c"][:20]
+    raw = encoder_of(vectors, "dot")
+    use_encoder(monkeypatch, OwnLengths({text: row.tolist() for text, row in raw.table.items()}, own))
+    monkeypatch.setattr("berdseye.retrieval.dense.index._BLOCK", 50)
+    pipeline = parse_pipeline(f"dense(table) >> {form}(vectors=raw)")
+    assert str(pipeline) == f"dense(table) >> {form}(vectors=raw)"
+    for query, ranking in zip(ASKED, pipeline.ranker.rank(passages(), ASKED, COUNT), strict=True):
+        rest = [raw.table[text].astype(np.float64) for text in (query.text, query.root, query.perspective)]
+        scores = np.array([NAIVE[form](Four(raw.table[f"c{n}"].astype(np.float64), *rest), 1.0) for n in range(COUNT)])
+        assert sorted(ranking.ids.tolist()) == list(range(COUNT))
+        assert np.allclose(ranking.scores, scores[ranking.ids], atol=1e-5)
+        places = {passage: place for place, passage in enumerate(ranking.ids.tolist())}
+        assert all(places[COUNT - 20 + n] < places[n] for n in range(20))
+
+
+def test_only_simcse_keeps_its_lengths_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = {row.name for row in DENSE if usual_lengths(row.name) == "raw"}
+    assert raw == {row.name for row in DENSE if "simcse" in row.name}
+    assert usual_lengths("sup-simcse-bert-base-uncased") == "raw"
+    named = {
+        "dense(sup-simcse-bert-base-uncased) >> add+(vectors=raw)": "dense(sup-simcse-bert-base-uncased) >> add+",
+        "dense(sup-simcse-bert-base-uncased) >> add+(vectors=unit)": "dense(sup-simcse-bert-base-uncased) >> add+(vectors=unit)",
+        "dense(static) >> cast(2,vectors=unit)": "dense(static) >> cast(2)",
+    }
+    assert {name: str(parse_pipeline(name)) for name in named} == named
+    use_encoder(monkeypatch, TableEncoder({"a": [1.0]}))
+    ours, scaled = (parse_pipeline(name).ranker.versions for name in named if "simcse" in name)
+    assert (ours.get("vectors"), scaled.get("vectors")) == ("raw", None)
 
 
 @pytest.mark.parametrize("form", ["pap", "add", "concat+", "tri-sum"])

@@ -1,63 +1,23 @@
 """The ten forms against the cosines that their descriptions state, in double precision."""
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from berdseye.data.records import Scores
-from berdseye.retrieval.projection.forms import FORMS, ROOTED, Form
+from berdseye.retrieval.projection.forms import FORMS, ROOTED, SHIFTED, Form
+from tests.retrieval.projection.naive_forms import NAIVE, Vector, Vectors, cos, without
 
-Vector = npt.NDArray[np.float64]
-
-
-class Vectors(NamedTuple):
-    """Of a passage, a query, its root and its perspective."""
-
-    c: Vector
-    q: Vector
-    r: Vector
-    p: Vector
-
-
-def cos(one: Vector, other: Vector) -> float:
-    lengths = float(np.linalg.norm(one) * np.linalg.norm(other))
-    return float(one @ other) / lengths if lengths > 0 else 0.0
-
-
-def without(v: Vector, p: Vector, w: float) -> Vector:
-    return v - w * (v @ p) / (p @ p) * p if p.any() else v
-
-
-def both(one: Vector, other: Vector) -> Vector:
-    return np.concatenate([one, other])
-
-
-NAIVE: dict[str, Callable[[Vectors, float], float]] = {
-    "pap": lambda v, w: cos(without(v.q, v.p, w), v.c),
-    "pap+": lambda v, w: cos(without(v.q, v.p, w), without(v.c, v.p, w)),
-    "add": lambda v, w: cos(v.r + w * v.p, v.c),
-    "add+": lambda v, w: cos(v.r + w * v.p, v.c + w * v.p),
-    "concat": lambda v, w: cos(both(v.r, w * v.p), both(v.c, v.c)),
-    "concat+": lambda v, w: cos(both(v.r, w * v.p), both(v.c, w * v.p)),
-    "cast": lambda v, w: cos(v.q - w * v.p, v.c),
-    "cast+": lambda v, w: cos(v.q - w * v.p, v.c - w * v.p),
-    "dual-sum": lambda v, w: cos(v.r, v.c) + w * cos(v.p, v.c),
-    "tri-sum": lambda v, w: cos(v.q, v.c) + cos(v.r, v.c) + w * cos(v.p, v.c),
-}
 # Hundredths, so that nothing is nearly zero without being zero.
 NUMBERS = st.integers(-200, 200).map(lambda n: n / 100)
 VECTORS = arrays(np.float64, 4, elements=NUMBERS)
 
 
 def score(form: Form, c: Vector, p: Vector) -> float:
-    a, b = (np.array([v.astype(np.float32) @ c.astype(np.float32)], np.float32) for v in (form.v, p))
-    return float(form.score(a, b)[0])
+    a, b, s = (np.array([v.astype(np.float32) @ c.astype(np.float32)], np.float32) for v in (form.v, p, c))
+    return float(form.score(a, b, s)[0])
 
 
 def form_of(name: str, q: Vector, r: Vector, p: Vector, w: float) -> Form:
@@ -72,10 +32,11 @@ def test_there_are_ten() -> None:
 
 @pytest.mark.parametrize("name", FORMS)
 @settings(max_examples=60, deadline=None)
-@given(c=VECTORS, q=VECTORS, r=VECTORS, p=VECTORS, w=st.sampled_from([0.0, 0.5, 1.0, 1.7, 2.0]))
-def test_a_form_is_its_formula(name: str, c: Vector, q: Vector, r: Vector, p: Vector, w: float) -> None:
+@given(c=VECTORS, q=VECTORS, r=VECTORS, p=VECTORS, w=st.sampled_from([0.0, 0.5, 1.0, 1.7, 2.0]), unit=st.booleans())
+def test_a_form_is_its_formula(name: str, c: Vector, q: Vector, r: Vector, p: Vector, w: float, unit: bool) -> None:
+    """For passages of length 1, and of any other length."""
     assume(c.any())
-    c = c / np.linalg.norm(c)
+    c = c / np.linalg.norm(c) if unit else c
     # Differences that are all but nothing have no direction that float32 could tell.
     for rest in (without(q, p, w), without(c, p, w), q - w * p, c - w * p, r + w * p, c + w * p):
         assume(np.linalg.norm(rest) > 0.01)
@@ -124,3 +85,15 @@ def test_forms_that_use_the_root() -> None:
     c, q, r, other, p = rng.normal(size=(5, 8))
     changed = {n for n in FORMS if score(form_of(n, q, r, p, 1.0), c, p) != score(form_of(n, q, other, p, 1.0), c, p)}
     assert changed == ROOTED
+
+
+def test_forms_that_depend_on_the_length_of_a_passage() -> None:
+    rng = np.random.default_rng(5)
+    c, q, r, p = rng.normal(size=(4, 8))
+    changed = {
+        name
+        for name in FORMS
+        if score(form_of(name, q, r, p, 1.0), c, p)
+        != pytest.approx(score(form_of(name, q, r, p, 1.0), 3 * c, p), abs=1e-5)
+    }
+    assert changed == SHIFTED

@@ -91,9 +91,38 @@ def test_three_passages_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.allclose(scores[0], [0.5, 0.25, 0.05, 0.0])
 
 
-def test_relevance_is_relative_to_the_whole_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    use_encoder(monkeypatch, TableEncoder(rows("p", [[1.0]])))
-    assert np.allclose(apply(MMR(0.8), 1, [[0], [0]], [[4.0], [1.0]])[1], [[0.8], [0.2]])
+def test_relevance_is_relative_to_the_query_or_as_in_the_paper_to_all_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two queries with the largest scores 4 and 1. Weight 0.8; the cosine of 0 and 1 is 1, of both and 2 is 0.
+
+    Of the second query, 1 scores 0.8 * 0.9 / 1 - 0.2 = 0.52 and 2 scores 0.8 * 0.6 / 1 = 0.48: 1 comes first. Divided by 4, 1
+    scores 0.18 - 0.2 = -0.02 and 2 scores 0.12: 2 comes first.
+    """
+    use_encoder(monkeypatch, TableEncoder(rows("p", [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])))
+    both = [[0, 1, 2]] * 2, [[4.0, 3.6, 2.4], [1.0, 0.9, 0.6]]
+    ids, scores = apply(MMR(0.8), 3, *both)
+    assert ids.tolist() == [[0, 1, 2]] * 2
+    assert np.allclose(scores, [[0.8, 0.52, 0.48]] * 2)
+    ids, scores = apply(MMR(0.8, variant="paper"), 3, *both)
+    assert ids.tolist() == [[0, 1, 2], [0, 2, 1]]
+    assert np.allclose(scores, [[0.8, 0.52, 0.48], [0.2, 0.12, -0.02]])
+
+
+def test_a_question_alone_and_a_run_have_one_order(workspace: Workspace) -> None:
+    corpus, pipeline = corpus_of(workspace, CITY), parse_pipeline("bm25 >> mmr(0.5)")
+    questions = ["cars", "elephants walk", "cars and trams in streets"]
+    together = search(corpus, pipeline, questions, 4)
+    for row, question in enumerate(questions):
+        ids, scores = search(corpus, pipeline, [question], 4)
+        assert ids[0].tolist() == together[0][row].tolist()
+        assert scores[0].tolist() == pytest.approx(together[1][row].tolist())
+
+
+def test_runs_that_were_divided_in_another_way_are_outdated() -> None:
+    released, paper = (
+        parse_pipeline(f"bm25 >> mmr(0.5{variant})") for variant in (",variant=released", ",variant=paper")
+    )
+    assert (str(released), str(paper)) == ("bm25 >> mmr(0.5)", "bm25 >> mmr(0.5,variant=paper)")
+    assert set(released.versions) - set(paper.versions) == {"mmr"}
 
 
 def test_a_duplicate_goes_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,14 +7,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lucene_indexes import corpus_of_rows
 
-import berdseye.retrieval.lucene.documents as docids_module
+import berdseye.retrieval.document_ids as docids_module
 from berdseye.data.corpora.corpus import SCHEMA, part_path, write_part
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.lucene.documents import DocidIndexer, Docids
+from berdseye.retrieval.document_ids import DocidIndexer, Docids
 from berdseye.retrieval.passage_collections import StoredCorpus
+from tests.retrieval.lucene.lucene_indexes import corpus_of_rows
 
 
 def built(folder: Path, docids: list[str], part: int) -> Docids:
