@@ -196,7 +196,10 @@ class ApiModel:
         ):
 
             def ask(prompt: Prompt) -> Completion:
-                return self._in_turn(client, stopping, prompt, max_tokens, temperature, seed, alternatives)
+                completion = self._in_turn(client, stopping, prompt, max_tokens, temperature, seed, alternatives)
+                if self.budget and completion.cost is None:
+                    stopping.set()  # before this thread sends another request
+                return completion
 
             def hand_over(place: int, completion: Completion) -> None:
                 ready(place, completion)
@@ -208,7 +211,10 @@ class ApiModel:
             }
             try:
                 for future in as_completed(places):
-                    completion = future.result()
+                    try:
+                        completion = future.result()
+                    except CancelledError:
+                        continue  # a completion of unknown cost has stopped the work, and is reported below
                     hand_over(places[future], completion)
                     done[places[future]] = completion
                     progress(len(done), "completions")

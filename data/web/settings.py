@@ -1,10 +1,10 @@
 """The settings of a web corpus: the search provider, limits on fetching, and the trusted sites.
 
-Trusted sites are given as domain endings such as .gov, .edu, .org or .ac.uk.
+Trusted sites are given as domain endings such as .gov, .edu, .org or .ac.uk, or as a list of them with a name.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from typing import Any, Literal, get_args
@@ -12,11 +12,18 @@ from typing import Any, Literal, get_args
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.web.addresses import ForbiddenAddressError, suffixes, web_address
 
-TRUSTED = (
-    *("gov", "edu", "org", "int", "mil"),
-    *("gov.*", "govt.*", "go.*", "gob.*", "gouv.*", "gc.ca", "edu.*", "ac.*", "org.*", "mil.*", "europa.eu"),
-)
-"""The domain endings that DebateQA trusts (.gov, .edu, .org etc.), with their forms under country domains."""
+DEBATEQA_TRUSTED = ("edu", "org", "gov", "info", "pro")
+"""The domain endings that DebateQA trusts (section 3 and table 5); those under country domains, such as .gov.uk, are not among
+them."""
+TRUSTED_LISTS: Mapping[str, tuple[str, ...]] = {
+    "debateqa": DEBATEQA_TRUSTED,
+    "institutions": (
+        *("gov", "edu", "org", "int", "mil"),
+        *("gov.*", "govt.*", "go.*", "gob.*", "gouv.*", "gc.ca", "edu.*", "ac.*", "org.*", "mil.*", "europa.eu"),
+    ),
+}
+"""Lists of trusted domain endings by name. `institutions` is Berdseye's own: authorities, universities, organisations and armed
+forces of every country."""
 _LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _PATTERN = re.compile(rf"({_LABEL}\.)*({_LABEL}\.\*|{_LABEL})")
 Provider = Literal["searxng", "serper"]
@@ -47,6 +54,11 @@ def is_trusted(url: str, trusted: Sequence[str]) -> bool:
     except ForbiddenAddressError:
         return False
     return any(_ends_with(host, pattern) for pattern in trusted)
+
+
+def trusted_endings(names: Iterable[str]) -> tuple[str, ...]:
+    """Return domain endings without repetition, with the endings of each list of `TRUSTED_LISTS` in place of its name."""
+    return tuple(dict.fromkeys(ending for name in names for ending in TRUSTED_LISTS.get(name, (name,))))
 
 
 def checked_pattern(pattern: str) -> str:

@@ -1,4 +1,5 @@
-"""BARTScore (Yuan et al., 2021): the probability of a text, given another text, under an encoder-decoder model."""
+"""BARTScore (Yuan et al., 2021) as in DebateQA: the probability of an answer, given a partial answer, under an encoder-decoder
+model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,13 +18,16 @@ from berdseye.evaluation.answer_measures.items import Answered, Measured, Stored
 from berdseye.evaluation.answer_measures.reading import joined
 
 _UNKNOWN_WINDOW = 1_000_000
+_STORED_AS = "BARTScore of the answer"
+"""The name of stored values; those under `BARTScore` are probabilities of the partial answers, given the answer."""
 
 
 @dataclass(frozen=True)
 class BartScorer:
-    """The recall form of BARTScore: the mean over partial answers of the mean log P of their tokens (nats), given the answer.
+    """The mean over partial answers of the mean log P of the answer's tokens (nats), given the partial answer (DebateQA).
 
-    Higher is better. The model can be any encoder-decoder model of transformers. Texts longer than its window lose their ends.
+    Higher is better. The model can be any encoder-decoder model of transformers. Texts longer than its window lose their ends. An
+    empty answer is scored as its end-of-text token.
     """
 
     name: str
@@ -51,7 +55,7 @@ class BartScorer:
 
     def values(self, workspace: Workspace, items: Sequence[Answered], *, progress: Progress = silent) -> Measured:
         """Compute BARTScore of each item and store each value at once; NaN if the question has no partial answers."""
-        store = ValueStore(workspace, "BARTScore", self.version)
+        store = ValueStore(workspace, _STORED_AS, self.version)
         keys = [store.key(i.answer, [joined(p) for p in i.question.perspectives]) for i in items]
         known = store.get(keys)
         for done, (key, item) in enumerate(zip(keys, items, strict=True), start=1):
@@ -78,16 +82,13 @@ class BartScorer:
 
         tokenizer, model = self._loaded
         window = context_window(model.config, tokenizer) or _UNKNOWN_WINDOW
-        texts = [joined(partial) for partial in item.question.perspectives]
+        answer = tokenizer(text_target=item.answer, verbose=False)["input_ids"] or [tokenizer.eos_token_id]
+        labels = torch.tensor([answer[:window]], device=model.device)
+        means, longest = [], len(answer)
         with torch.inference_mode():
-            source = tokenizer([item.answer], return_tensors="pt", truncation=True, max_length=window).to(model.device)
-            # The answer is encoded once for all partial answers.
-            read = model.get_encoder()(**{k: v for k, v in source.items() if k in ("input_ids", "attention_mask")})
-            means, longest = [], len(tokenizer(item.answer, verbose=False)["input_ids"])
-            for text in texts:
-                ids = tokenizer(text_target=text, verbose=False)["input_ids"]
+            for partial in item.question.perspectives:
+                ids = tokenizer(joined(partial), verbose=False)["input_ids"]
                 longest = max(longest, len(ids))
-                labels = torch.tensor([ids[:window]], device=model.device)
-                loss = model(encoder_outputs=read, attention_mask=source["attention_mask"], labels=labels).loss
-                means.append(-float(loss))
+                source = torch.tensor([ids[:window]], device=model.device)
+                means.append(-float(model(input_ids=source, labels=labels).loss))
         return StoredValue(float(np.mean(means)), longest > window)

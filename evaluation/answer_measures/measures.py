@@ -12,18 +12,30 @@ from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.grammar import Call, parse
 from berdseye.data.language_models.local import LocalModel
 from berdseye.data.language_models.model_registry import open_language_model
+from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import LanguageModel
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.answer_measures.bart_score import BartScorer
-from berdseye.evaluation.answer_measures.dispute_awareness import DisputeAwarenessScorer, dispute_prompt
+from berdseye.evaluation.answer_measures.dispute_awareness import (
+    AcknowledgeScorer,
+    DisputeAwarenessScorer,
+    dispute_prompt,
+)
 from berdseye.evaluation.answer_measures.items import Scorer
 from berdseye.evaluation.answer_measures.overlap import LikenessScorer, bleu, library_version, rouge_l, sem_score
 from berdseye.evaluation.answer_measures.perspective_diversity import VARIANTS, PerspectiveDiversityScorer, Variant
-from berdseye.evaluation.answer_measures.ratings import DIRECT, G_EVAL, POINTS_OF_VIEW, RatingScorer
+from berdseye.evaluation.answer_measures.prompt_files import released_prompt
+from berdseye.evaluation.answer_measures.ratings import (
+    DIRECT,
+    G_EVAL,
+    MOST_POINTS_OF_VIEW,
+    POINTS_OF_VIEW,
+    RATINGS,
+    RatingScorer,
+)
 from berdseye.evaluation.answer_measures.reading import DEFAULT_WRAP, wrap_text
 
 _NAMES = re.compile(r'(?:"[^"]*"|\([^()]*(?:\([^()]*\)[^()]*)*\)|\S)+')
-_MOST_POINTS = 100
 
 
 @dataclass(frozen=True)
@@ -45,6 +57,11 @@ class AnswerMeasure:
     def lower_is_better(self) -> bool:
         return self.name == "PD"
 
+    @property
+    def is_decision(self) -> bool:
+        """Whether it decides, as people do, if an answer names the dispute: its values are 0 and 1 (DebateQA, table 15)."""
+        return self.name in ("DA", "Acknowledge")
+
     def with_setting(self, key: str, value: str) -> "AnswerMeasure":
         """Return the measure with one setting changed; raises `UnknownNameError` if it has no such setting."""
         return _checked(self.name, self.model, {**self.settings, key: value})
@@ -55,13 +72,16 @@ class AnswerMeasure:
         return KINDS[self.name].open(workspace, self.model, self.settings)
 
 
+Opening = Callable[[Workspace, str, Mapping[str, str]], Scorer]
+
+
 class Kind(NamedTuple):
     """The definition of a measure: its default model (None: a model is required; empty: the measure takes none), the default
     values of its settings, and the function that opens its scorer."""
 
     model: str | None
     settings: Mapping[str, str]
-    open: Callable[[Workspace, str, Mapping[str, str]], Scorer]
+    open: Opening
 
 
 def _perspective_diversity(workspace: Workspace, model: str, settings: Mapping[str, str]) -> Scorer:
@@ -75,24 +95,23 @@ def _dispute_awareness(workspace: Workspace, model: str, settings: Mapping[str, 
     return DisputeAwarenessScorer(_asked(model, workspace), variant, dispute_prompt(settings.get("prompt") or None))
 
 
-def _direct(workspace: Workspace, model: str, _: Mapping[str, str]) -> Scorer:
-    return RatingScorer(_asked(model, workspace), DIRECT, 1, 10)
+def _rating(template: PromptTemplate, least: int, most: int, *, weighted: bool = False) -> Opening:
+    def opened(workspace: Workspace, model: str, settings: Mapping[str, str]) -> Scorer:
+        file = settings.get("prompt")
+        return RatingScorer(
+            _asked(model, workspace), released_prompt(file) if file else template, least, most, weighted=weighted
+        )
 
-
-def _g_eval(workspace: Workspace, model: str, _: Mapping[str, str]) -> Scorer:
-    return RatingScorer(_asked(model, workspace), G_EVAL, 1, 5, weighted=True)
-
-
-def _points_of_view(workspace: Workspace, model: str, _: Mapping[str, str]) -> Scorer:
-    return RatingScorer(_asked(model, workspace), POINTS_OF_VIEW, 0, _MOST_POINTS)
+    return opened
 
 
 KINDS: Mapping[str, Kind] = {
     "PD": Kind(None, {"variant": "paper", "wrap": DEFAULT_WRAP}, _perspective_diversity),
     "DA": Kind(None, {"variant": "paper", "prompt": ""}, _dispute_awareness),
-    "Direct-Score": Kind(None, {}, _direct),
-    "G-Eval": Kind(None, {}, _g_eval),
-    "Num-of-POVs": Kind(None, {}, _points_of_view),
+    "Acknowledge": Kind("", {}, lambda *_: AcknowledgeScorer()),
+    "Direct-Score": Kind(None, {"prompt": ""}, _rating(DIRECT, *RATINGS)),
+    "G-Eval": Kind(None, {"prompt": ""}, _rating(G_EVAL, *RATINGS, weighted=True)),
+    "Num-of-POVs": Kind(None, {"prompt": ""}, _rating(POINTS_OF_VIEW, 0, MOST_POINTS_OF_VIEW)),
     "BLEU": Kind("", {}, lambda *_: LikenessScorer(library_version("sacrebleu"), bleu)),
     "ROUGE-L": Kind("", {}, lambda *_: LikenessScorer(library_version("rouge_score"), rouge_l)),
     "BARTScore": Kind("facebook/bart-large", {}, lambda _, model, __: BartScorer(model)),

@@ -1,4 +1,4 @@
-"""Similarity of an answer to all partial answers of its question together: BLEU, ROUGE-L and SemScore."""
+"""Similarity of an answer to the partial answers of its question, on average: BLEU, ROUGE-L and SemScore."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,26 +17,31 @@ Likeness = Callable[[Sequence[str], Sequence[str]], Doubles]
 """A function that returns a value for each answer and its reference."""
 
 
-def reference(item: Answered) -> str:
-    """Return all partial answers of the question as one text, one per line."""
-    return "\n".join(joined(partial) for partial in item.question.perspectives)
-
-
 @dataclass(frozen=True)
 class LikenessScorer:
-    """The similarity of an answer to its reference; higher is better. An empty answer has the value 0."""
+    """The mean over partial answers of the similarity of the answer to each (DebateQA, table 14); higher is better.
 
-    version: str
+    An empty answer has the value 0.
+    """
+
+    computed_by: str
     likeness: Likeness
+
+    @property
+    def version(self) -> str:
+        return f"{self.computed_by}, mean over partial answers"
 
     def values(self, workspace: Workspace, items: Sequence[Answered], *, progress: Progress = silent) -> Measured:
         """Compute one value per item, NaN if the question has no partial answers."""
         del workspace
-        places = [n for n, item in enumerate(items) if item.question.perspectives and item.answer.strip()]
-        values = np.array([0.0 if item.question.perspectives else nan for item in items], dtype=np.float64)
-        values[places] = self.likeness([items[n].answer for n in places], [reference(items[n]) for n in places])
+        places = [n for n, item in enumerate(items) if item.answer.strip() for _ in item.question.perspectives]
+        references = [joined(p) for item in items if item.answer.strip() for p in item.question.perspectives]
+        found = self.likeness([items[n].answer for n in places], references)
+        sums = np.bincount(places, weights=found, minlength=len(items)) if places else np.zeros(len(items))
+        counts = [len(item.question.perspectives) for item in items]
+        values = np.array([total / n if n else nan for total, n in zip(sums, counts, strict=True)], dtype=np.float64)
         progress(len(items), "answers", len(items))
-        without = sum(not item.question.perspectives for item in items)
+        without = counts.count(0)
         return Measured(
             values, counted(len(items), (without, "questions have no partial answers and therefore no value"))
         )
@@ -78,16 +83,15 @@ def sem_score(name: str) -> LikenessScorer:
 
         with loading(name), without_output():
             model = move_to_device(SentenceTransformer(str(location)))
+        texts = list(dict.fromkeys([*answers, *references]))  # an answer is compared with each of its partial answers
         try:
-            answer_vectors, reference_vectors = (
-                model.encode(
-                    list(texts), batch_size=batch_size(model), normalize_embeddings=True, show_progress_bar=False
-                )
-                for texts in (answers, references)
+            vectors = np.asarray(
+                model.encode(texts, batch_size=batch_size(model), normalize_embeddings=True, show_progress_bar=False)
             )
         except OutOfMemoryError as error:
             raise UnavailableError("The accelerator has too little memory.", hint="Set BERDSEYE_DEVICE=cpu.") from error
-        cosines = (np.asarray(answer_vectors) * np.asarray(reference_vectors)).sum(axis=1)
+        rows = {text: row for row, text in enumerate(texts)}
+        cosines = [vectors[rows[a]] @ vectors[rows[r]] for a, r in zip(answers, references, strict=True)]
         return np.asarray(cosines, dtype=np.float64)
 
     return LikenessScorer(model_version(location), likeness)

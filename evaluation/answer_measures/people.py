@@ -1,26 +1,28 @@
 """Agreement of measures of answers with people (DebateQA, tables 14 and 15): people's preferences between two answers with the
-ranking of systems that follows from them, and people's labels of whether an answer names the dispute.
+ratings of systems that follow from them, and people's labels of whether an answer names the dispute.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef, roc_auc_score
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.json_files import Row, read_rows
+from berdseye.evaluation.agreement.alignment import aligned
+from berdseye.evaluation.agreement.pairwise import PairAgreement, pair_agreements
 from berdseye.evaluation.agreement.together import agreement
 from berdseye.evaluation.answer_measures.items import Doubles
 
 Winner = Literal["a", "b", "tie"]
 WINNERS: tuple[Winner, ...] = ("a", "b", "tie")
 _ORDERS = 200
-_FEWEST = 3
+UNNAMED = "?"
+"""The name of an annotator without a name."""
 
 
 class Preference(NamedTuple):
@@ -31,14 +33,6 @@ class Preference(NamedTuple):
     b: str
     winner: Winner
     annotator: str
-
-
-class RankAgreement(NamedTuple):
-    """Spearman's rho and Kendall's tau-b between a measure's order of n systems and people's; NaN if all values are equal."""
-
-    rho: float
-    tau: float
-    n: int
 
 
 def read_preferences(path: Path) -> list[Preference]:
@@ -82,27 +76,6 @@ def elo_ratings(preferences: Sequence[Preference], *, seed: int = 0) -> dict[str
         sums += rated.scores.reindex(systems).to_numpy(dtype=np.float64)
     ratings = {name: float(s) / _ORDERS for name, s in zip(systems, sums, strict=True)}
     return dict(sorted(ratings.items(), key=lambda rated: -rated[1]))
-
-
-def rank_agreement(
-    values: Mapping[str, float], ratings: Mapping[str, float], *, lower_is_better: bool
-) -> RankAgreement:
-    """Compute the agreement of a measure's values with people's ratings over the systems that have both (DebateQA, table 14).
-
-    Raises `BadInputError` for fewer than three systems.
-    """
-    both = [name for name in ratings if name in values and not np.isnan(values[name])]
-    if len(both) < _FEWEST:
-        raise BadInputError(
-            f"Only {len(both)} systems have both answers and preferences; at least {_FEWEST} are needed.",
-            hint="Name the systems in the preferences as the sets of answers are named.",
-        )
-    ours: Any = np.array([values[name] for name in both]) * (-1.0 if lower_is_better else 1.0)
-    theirs: Any = np.array([ratings[name] for name in both])
-    if np.ptp(ours) == 0 or np.ptp(theirs) == 0:
-        return RankAgreement(np.nan, np.nan, len(both))
-    rho, tau = stats.spearmanr(ours, theirs), stats.kendalltau(ours, theirs)
-    return RankAgreement(float(rho.statistic), float(tau.statistic), len(both))
 
 
 def pair_accuracy(
@@ -187,16 +160,35 @@ def majority(labels: Sequence[DisputeLabel]) -> tuple[dict[tuple[str, str], bool
 
 def fleiss_kappa(labels: Sequence[DisputeLabel]) -> tuple[float, int]:
     """Compute Fleiss' kappa among people (NaN if undefined), and the number of answers that all people labelled."""
-    result = agreement(
-        pd.DataFrame(
-            [
-                (f"{one.question_id}\x1f{one.system}", one.annotator or "?", str(int(one.names_dispute)))
-                for one in labels
-            ],
-            columns=["item", "annotator", "label"],
-        )
-    )
+    result = agreement(_decisions(labels, {}))
     return result.fleiss_kappa, result.n_complete
+
+
+def decision_agreements(
+    labels: Sequence[DisputeLabel], measures: Mapping[str, Mapping[tuple[str, str], float]]
+) -> list[PairAgreement]:
+    """Compute the agreement of every two raters' decisions on the answers that both judge (DebateQA): people, by their labels,
+    and measures, by their values of answers by question and system.
+
+    Values of 0.5 and more count as 1; NaN is no decision. `raw` is the share of equal decisions.
+    """
+    frame = _decisions(labels, measures)
+    return pair_agreements(aligned(frame, ("0", "1")), "1") if len(frame) else []
+
+
+def _decisions(labels: Sequence[DisputeLabel], measures: Mapping[str, Mapping[tuple[str, str], float]]) -> pd.DataFrame:
+    """Return the decisions of people and measures in long form, as the coefficients of agreement read them."""
+    rows = [(one.question_id, one.system, one.annotator or UNNAMED, one.names_dispute) for one in labels]
+    rows += [
+        (question, system, name, value >= 0.5)
+        for name, values in measures.items()
+        for (question, system), value in values.items()
+        if not np.isnan(value)
+    ]
+    return pd.DataFrame(
+        [(f"{question}\x1f{system}", rater, str(int(decision))) for question, system, rater, decision in rows],
+        columns=["item", "annotator", "label"],
+    )
 
 
 def dispute_agreement(

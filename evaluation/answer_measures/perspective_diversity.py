@@ -89,7 +89,7 @@ class PerspectiveDiversityScorer:
 
 
 def recovery_ratio(change: float, partial_answers: float) -> float:
-    """Return the approximate factor by which the probability of a partial answer changes if P.D. changes: exp(-dP.D./n).
+    """Return the approximate factor by which the probability of a partial answer changes with P.D.: exp(-dP.D./n) (DebateQA).
 
     `change` is the change of P.D., `partial_answers` is n, the number of partial answers; raises `BadInputError` if n <= 0.
     """

@@ -16,12 +16,14 @@ ANSWER = "[Answer]"
 DEFAULT_WRAP = "restate"
 WRAPS: Mapping[str, str] = {
     "restate": f"{ANSWER}\n\nPlease restate.",
+    "bare": ANSWER,
     "again": f"{ANSWER}\n\nNow say this once more in other words.",
     "views": f"{ANSWER}\n\nWhich points of view does this hold? Write them out.",
     "summary": f"What follows is an answer to a question.\n\n{ANSWER}\n\nSum it up.",
     "quote": f'Somebody wrote: "{ANSWER}"\n\nTell me what they said.',
 }
-"""The first is the instruction of the paper (DebateQA); the others were written for Berdseye, for the test of stability."""
+"""The first is the instruction of DebateQA's definition, the second its table 12's response without an instruction; the others
+were written for Berdseye, for the test of stability. A file has a paper's own wording."""
 _UNKNOWN_WINDOW = 1_000_000
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", ";", '"', "”")
 _SEPARATOR = "\n\n"

@@ -111,5 +111,5 @@ def score_answers(
         shown = ", ".join(unknown[:_SHOWN]) + (", …" if len(unknown) > _SHOWN else "")
         notes.append(f"{answers.name}: {len(unknown)} answers to unknown questions ({shown}) are left out.")
     # Dispute awareness is 0 or 1; perplexities, ratings and overlaps have no common bounds.
-    estimate = mean_with_interval(values, bounds=(0.0, 1.0) if measure.name == "DA" else None)
+    estimate = mean_with_interval(values, bounds=(0.0, 1.0) if measure.is_decision else None)
     return AnswerScore(answers.name, str(measure), scorer.version, values, estimate, tuple(notes))

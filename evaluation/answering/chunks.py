@@ -15,11 +15,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from berdseye.data.corpora import Corpus
-from berdseye.data.errors import BadInputError
+from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Passage
 from berdseye.data.texts.chunkers import Characters
-from berdseye.data.web.settings import TRUSTED, is_trusted
+from berdseye.data.web.settings import TRUSTED_LISTS, is_trusted
 from berdseye.retrieval.passage_collections import rank_pages
 from berdseye.retrieval.pipeline import Pipeline, search
 from berdseye.retrieval.protocol import Query, as_queries
@@ -51,9 +51,9 @@ class Chunk(NamedTuple):
 class ChunkSource:
     """A corpus as chunks that a pipeline retrieves.
 
-    `trusted_only` restricts the sites to the domain endings that DebateQA trusts, or to those that the corpus names: on the web,
-    no other page is fetched; in other corpora, chunks with other addresses or without an address are left out. `day` is for the
-    web.
+    `trusted_only` restricts the sites to the domain endings that the corpus names, otherwise to those of `trusted_list`
+    (`data.web.settings.TRUSTED_LISTS`): on the web, no other page is fetched; in other corpora, chunks with other addresses or
+    without an address are left out. `day` is for the web.
     """
 
     corpus: Corpus
@@ -61,8 +61,11 @@ class ChunkSource:
     characters: int = CHARACTERS
     trusted_only: bool = False
     day: str | None = None
+    trusted_list: str = "debateqa"
 
     def __post_init__(self) -> None:
+        if self.trusted_list not in TRUSTED_LISTS:
+            raise UnknownNameError("list of trusted domain endings", self.trusted_list, TRUSTED_LISTS)
         if self.characters < 1:
             raise BadInputError(
                 f"A chunk must have at least 1 character, got {self.characters}.", hint="The default is 2000."
@@ -112,7 +115,7 @@ class ChunkSource:
     def endings(self) -> tuple[str, ...]:
         """The trusted domain endings; empty if every site is allowed."""
         own = tuple(self.corpus.manifest.web.get("trusted", ()))
-        return own or (TRUSTED if self.trusted_only else ())
+        return own or (TRUSTED_LISTS[self.trusted_list] if self.trusted_only else ())
 
     @property
     def _sifting(self) -> bool:

@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,11 +17,13 @@ from berdseye.data.answers import Answer, AnswerManifest, AnswerSet, save_answer
 from berdseye.data.corpora import Corpus, open_corpus
 from berdseye.data.corpora.manifest import berdseye_version
 from berdseye.data.datasets.stored import load_dataset
+from berdseye.data.datasets.subsets import Subset
 from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
 from berdseye.data.files.atomic import write_parquet
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.model_registry import open_language_model
 from berdseye.data.progress import Progress, silent
+from berdseye.data.web.days import begin_day
 from berdseye.data.workspace import Workspace, checked_name
 from berdseye.evaluation.answering.asking import Asker, Sampling, Spending, Written
 from berdseye.evaluation.answering.chunks import CHARACTERS, Chunk, ChunkSource
@@ -126,6 +127,7 @@ class AnsweringPlan:
     trusted_only: bool = False
     day: str | None = None
     window: int | None = None
+    trusted_list: str = "debateqa"
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
@@ -152,26 +154,31 @@ def answer_dataset(
     *,
     name: str | None = None,
     limit: int | None = None,
+    sample: int | None = None,
+    sample_seed: int = 0,
     label_function: LabelFunction | None = None,
     progress: Progress = silent,
 ) -> AnswerManifest:
-    """Answer the questions of a data set (the first `limit` of them), and store the answers with all settings and versions.
+    """Answer the questions of a data set, and store the answers with all settings and versions.
+
+    With `limit`, only the first `limit` questions are answered; with `sample`, that many questions drawn with `sample_seed`.
 
     Without a `name`, the set is named after the data set, the model, the style and the strategy, with a hash of everything that
     determines the answers; equal settings write the same set again, from the stored completions. `label_function` is for
     pipelines that use a detector.
     """
-    questions = load_dataset(workspace, dataset)[:limit]
+    subset = Subset(limit, sample, sample_seed)
+    questions = subset.of(load_dataset(workspace, dataset))
     if not questions:
-        raise BadInputError(
-            f"The data set '{dataset}' has no questions to answer.", hint="The limit must be at least 1."
-        )
+        raise BadInputError(f"The data set '{dataset}' has no questions to answer.", hint="Choose another data set.")
     opened = open_language_model(model, workspace)
     asker = Asker(opened, CompletionCache(workspace), plan.style, plan.sampling, plan.window)
     source = _source(workspace, plan, label_function)
     settings = _settings(asker, plan, source)
-    if limit is not None:
+    if subset.settings:
         settings["questions"] = len(questions)
+    if sample is not None:
+        settings |= subset.settings
     set_name = checked_name("set of answers", name) if name else _name(dataset, opened.name, plan, settings)
     written = _written(asker, plan, source, [q.text for q in questions], progress)
     save_read(workspace, set_name, {q.id: w for q, w in zip(questions, written, strict=True)})
@@ -185,11 +192,11 @@ def _source(workspace: Workspace, plan: AnsweringPlan, label_function: LabelFunc
     corpus = open_corpus(workspace, plan.corpus)
     day = plan.day
     if corpus.manifest.kind == "web":
-        day = day or datetime.now(UTC).date().isoformat()  # one day for all questions, even past midnight
+        day = day or begin_day()
     elif day is not None:
         raise BadInputError(f"A day applies only to web corpora, and '{corpus.name}' is not one.", hint="Omit the day.")
     pipeline = parse_pipeline(plan.pipeline, PipelineContext(workspace, label_function)).tuned(corpus)
-    return ChunkSource(corpus, pipeline, plan.characters, plan.trusted_only, day)
+    return ChunkSource(corpus, pipeline, plan.characters, plan.trusted_only, day, plan.trusted_list)
 
 
 def _written(

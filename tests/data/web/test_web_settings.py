@@ -6,12 +6,16 @@ from typing import Any
 import pytest
 
 from berdseye.data.errors import BadInputError, BerdseyeError, UnknownNameError
-from berdseye.data.web.settings import SERPER, TRUSTED, WebSettings
+from berdseye.data.web.settings import SERPER, TRUSTED_LISTS, WebSettings
 
 
 def test_settings_come_back_from_json() -> None:
     settings = WebSettings(
-        address="https://search.example/x/", trusted=TRUSTED, language="pt-BR", count=30, seconds_a_page=2
+        address="https://search.example/x/",
+        trusted=TRUSTED_LISTS["institutions"],
+        language="pt-BR",
+        count=30,
+        seconds_a_page=2,
     )
     assert WebSettings.read(json.loads(json.dumps(settings.write()))) == settings
     assert settings.search_address == "https://search.example/x"

@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.web.settings import TRUSTED, checked_pattern, is_trusted
+from berdseye.data.web.settings import (
+    DEBATEQA_TRUSTED,
+    TRUSTED_LISTS,
+    checked_pattern,
+    is_trusted,
+    trusted_endings,
+)
+
+TRUSTED = TRUSTED_LISTS["institutions"]
 
 YES = """
 https://www.cdc.gov/flu http://mit.edu https://en.wikipedia.org/wiki/X https://www.who.int/ https://www.navy.mil
@@ -63,5 +71,22 @@ def test_what_is_no_ending(pattern: str) -> None:
         checked_pattern(pattern)
 
 
-def test_the_endings_we_bring_are_endings() -> None:
-    assert [checked_pattern(pattern) for pattern in TRUSTED] == list(TRUSTED)
+@pytest.mark.parametrize("name", TRUSTED_LISTS)
+def test_the_endings_we_bring_are_endings(name: str) -> None:
+    assert [checked_pattern(pattern) for pattern in TRUSTED_LISTS[name]] == list(TRUSTED_LISTS[name])
+
+
+def test_debateqa_trusts_five_endings_and_no_others() -> None:
+    """DebateQA keeps .edu, .org, .gov, .info and .pro; ours once refused the last two and added those of countries."""
+    assert set(DEBATEQA_TRUSTED) == {"edu", "org", "gov", "info", "pro"}
+    kept = "https://mit.edu https://x.org https://cdc.gov/flu https://zoos.info/a https://law.pro"
+    assert all(is_trusted(url, DEBATEQA_TRUSTED) for url in kept.split())
+    others = (
+        "https://www.gov.uk https://ox.ac.uk https://www.who.int https://navy.mil https://europa.eu https://info.com"
+    )
+    assert not any(is_trusted(url, DEBATEQA_TRUSTED) for url in others.split())
+
+
+def test_a_list_is_named_in_place_of_its_endings() -> None:
+    assert trusted_endings(["debateqa", "org", "who.int"]) == ("edu", "org", "gov", "info", "pro", "who.int")
+    assert trusted_endings([]) == ()

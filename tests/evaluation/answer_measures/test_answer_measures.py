@@ -17,12 +17,13 @@ from berdseye.evaluation.answer_measures.bart_score import BartScorer
 from berdseye.evaluation.answer_measures.dispute_awareness import (
     OUR_PROMPT,
     ZERO_SHOT,
+    AcknowledgeScorer,
     DisputeAwarenessScorer,
     dispute_prompt,
 )
 from berdseye.evaluation.answer_measures.measures import parse_answer_measures
-from berdseye.evaluation.answer_measures.overlap import LikenessScorer, bleu, reference, rouge_l
-from berdseye.evaluation.answer_measures.ratings import DIRECT, G_EVAL, RatingScorer
+from berdseye.evaluation.answer_measures.overlap import LikenessScorer, bleu, rouge_l
+from berdseye.evaluation.answer_measures.ratings import DIRECT, G_EVAL, POINTS_OF_VIEW, RatingScorer
 from berdseye.evaluation.answer_measures.scoring import score_answers
 from tests.data.language_models.scripted import ScriptedModel
 from tests.data.language_models.small_models import WORDS
@@ -41,6 +42,9 @@ from tests.evaluation.answer_measures.answer_models import item, partial_answers
         ('DA("a model")', 'DA("a model")'),
         ("BARTScore", "BARTScore(facebook/bart-large)"),
         ("ROUGE-L", "ROUGE-L"),
+        ("Acknowledge", "Acknowledge"),
+        ("G-Eval(llm,prompt=mine.txt)", "G-Eval(llm,prompt=mine.txt)"),
+        ("PD(gpt2,wrap=bare)", "PD(gpt2,wrap=bare)"),
     ],
 )
 def test_names_are_canonical(written: str, canonical: str) -> None:
@@ -76,16 +80,17 @@ def test_bad_names_are_reported(name: str, said: str) -> None:
         parse_answer_measures(name)
 
 
-def test_dispute_awareness_reads_replies(workspace: Workspace) -> None:
+def test_dispute_awareness_reads_replies_and_takes_others_as_0(workspace: Workspace) -> None:
+    """Equation 3 of DebateQA: 1 if the reply is 1, 0 otherwise."""
     model = ScriptedModel(
         lambda prompt: "1" if "debated" in prompt else "I cannot say" if "odd" in prompt else "Verdict: 0"
     )
     items = [item("It is debated."), item("Yes."), item(""), item("odd")]
     found = DisputeAwarenessScorer(model).values(workspace, items)
-    np.testing.assert_array_equal(found.values, [1.0, 0.0, 0.0, np.nan])
+    assert found.values.tolist() == [1.0, 0.0, 0.0, 0.0]
     assert found.notes == (
         "1 of 4 answers are empty; their D.A. is 0.",
-        "1 of 4 replies of api(scripted) are neither 1 nor 0; their D.A. is missing; one begins 'I cannot say'.",
+        "1 of 4 replies of api(scripted) are neither 1 nor 0; their D.A. is 0; one begins 'I cannot say'.",
     )
     asked = len(model.asked)
     assert asked == 4, "the odd one was asked twice, the empty one not at all"
@@ -109,13 +114,19 @@ def test_the_released_dispute_awareness_reads_its_own_prompt(workspace: Workspac
     bare.write_text("Q [Question] A [Answer]")
     found = DisputeAwarenessScorer(model, "released", dispute_prompt(str(bare))).values(workspace, [item("Yes.")])
     assert (found.values.tolist(), found.notes) == ([0.0], ())
+    silent = ScriptedModel(lambda _: "none")
+    found = DisputeAwarenessScorer(silent, "released", dispute_prompt(str(bare))).values(workspace, [item("No.")])
+    assert np.isnan(found.values).all(), "the script leaves out replies without a digit"
     script.write_text("x = 1")
     with pytest.raises(BadInputError, match=r"has 0 texts with \{question\} and \{answer\}"):
         dispute_prompt(str(script))
 
 
-def test_our_prompt_shows_both_marks_and_zero_shot_none() -> None:
-    assert [m.content for m in OUR_PROMPT.messages if m.role == "assistant"] == ["1", "0", "0"]
+def test_our_prompt_has_five_demonstrations_and_zero_shot_none() -> None:
+    assert [m.content for m in OUR_PROMPT.messages if m.role == "assistant"] == ["1", "0", "0", "0", "1"]
+    assert OUR_PROMPT.messages[1].content.startswith(
+        "<question>\nShould voting be compulsory?\n</question>\n<answer>\n"
+    )
     assert [m.role for m in ZERO_SHOT.messages] == ["system", "user"]
 
 
@@ -137,16 +148,61 @@ class Told(ScriptedModel):
         return done
 
 
+def test_acknowledge_looks_for_the_word(workspace: Workspace) -> None:
+    answers = ("I acknowledge that views differ.", "Acknowledging both,", "It is disputed.", "", "Unacknowledged")
+    found = AcknowledgeScorer().values(workspace, [item(text) for text in answers])
+    assert found.values.tolist() == [1.0, 1.0, 0.0, 0.0, 0.0]
+
+
 def test_ratings(workspace: Workspace) -> None:
     items = [item("good"), item("bad"), item(""), item("odd"), item("beyond")]
-    replies = {"good": "8", "bad": "Rating: 2.", "odd": "I rate 7.5/10", "beyond": "11"}
+    replies = {"good": "4", "bad": "Rating: 2.", "odd": "I rate 3.5/5", "beyond": "8"}
     model = ScriptedModel(lambda prompt: next(r for word, r in replies.items() if f"\n{word}\n" in prompt))
-    found = RatingScorer(model, DIRECT, 1, 10).values(workspace, items)
-    np.testing.assert_array_equal(found.values, [8, 2, 1, 10, np.nan])
+    (measure,) = parse_answer_measures("Direct-Score(llm)")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("berdseye.evaluation.answer_measures.measures.open_language_model", lambda *_: model)
+        found = measure.open(workspace).values(workspace, items)
+    np.testing.assert_array_equal(found.values, [4, 2, 1, 5, np.nan])
     assert "1 of 5 answers are empty; their value is 1." in found.notes
     # (4 * 0.6 + 2 * 0.2) / 0.8 = 3.5
     weighted = RatingScorer(Told(lambda _: "4", version="2"), G_EVAL, 1, 5, weighted=True)
     assert weighted.values(workspace, items[:1]).values[0] == pytest.approx(3.5)
+
+
+def test_points_of_view_are_counted_to_10(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    replies = iter(["10", "11"])
+    model = ScriptedModel(lambda _: next(replies))
+    monkeypatch.setattr("berdseye.evaluation.answer_measures.measures.open_language_model", lambda *_: model)
+    (measure,) = parse_answer_measures("Num-of-POVs(llm)")
+    found = measure.open(workspace).values(workspace, [item("many"), item("more"), item("")])
+    np.testing.assert_array_equal(found.values, [10, np.nan, 0])
+    assert "have no number from 0 to 10" in found.notes[-1]
+
+
+def test_the_scales_and_criteria_of_the_prompts() -> None:
+    for template in (DIRECT, G_EVAL):
+        text = template.messages[-1].content
+        assert all(f"{criterion}: " in text for criterion in ("Breadth", "Depth", "Balance", "Clarity"))
+        assert text.endswith("a whole number from 1 to 5 and nothing else.")
+    assert "from 0 to 10" in POINTS_OF_VIEW.messages[-1].content
+
+
+@pytest.mark.parametrize("name", ["Direct-Score", "G-Eval", "Num-of-POVs"])
+def test_a_prompt_file_takes_the_place_of_ours(
+    name: str, workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = ScriptedModel(lambda _: "3")
+    monkeypatch.setattr("berdseye.evaluation.answer_measures.measures.open_language_model", lambda *_: model)
+    path = tmp_path / "theirs.txt"
+    path.write_text("Q: [Question]\nA: [Answer]\nScore:")
+    (measure,) = parse_answer_measures(f'{name}(llm,prompt="{path}")')
+    ours, theirs = (m.open(workspace) for m in (parse_answer_measures(f"{name}(llm)")[0], measure))
+    assert theirs.version != ours.version
+    assert theirs.values(workspace, [item("zoos")]).values.tolist() == [3.0]
+    assert "Q: zoo ?\nA: zoos\nScore:" in model.asked[0]
+    path.write_text("[Question]")
+    with pytest.raises(BadInputError, match=r"has no \[Answer\]"):
+        measure.open(workspace)
 
 
 def test_g_eval_samples_replies_where_the_model_gives_no_probabilities(workspace: Workspace) -> None:
@@ -158,18 +214,19 @@ def test_g_eval_samples_replies_where_the_model_gives_no_probabilities(workspace
     assert found.values.tolist() == [pytest.approx((2 * 1 + 7 * 5) / 9)]
 
 
-def test_likeness(workspace: Workspace) -> None:
-    views = (Perspective("Zoos teach", None, "They show living animals."), Perspective("Zoos imprison animals"))
-    told = item("", views)
-    assert reference(told) == "Zoos teach. They show living animals.\nZoos imprison animals"
-    items = [told._replace(answer=reference(told)), told._replace(answer="Cars are fast"), told, item("x")]
+def test_likeness_is_the_mean_over_partial_answers(workspace: Workspace) -> None:
+    views = (Perspective("Zoos teach", None, "They show living animals."), Perspective("Cars are fast"))
+    items = [item("Zoos teach. They show living animals.", views), item("Bees", views), item("", views), item("x")]
+    # Equal to the first partial answer and without a word of the second: (1 + 0) / 2.
     for likeness, whole in ((bleu, 100.0), (rouge_l, 1.0)):
         found = LikenessScorer("1", likeness).values(workspace, items)
-        np.testing.assert_allclose(found.values, [whole, found.values[1], 0.0, np.nan])
-        assert found.values[1] < 0.05 * whole
+        np.testing.assert_allclose(found.values, [whole / 2, 0.0, 0.0, np.nan])
         assert found.notes == ("1 of 4 questions have no partial answers and therefore no value.",)
-    # 'a b c d' against 'a c d e': longest common subsequence 3 of 4 and 4, F = 0.75.
-    assert rouge_l(["a b c d"], ["a c d e"]).tolist() == [0.75]
+    # 'a b c d' against 'a c d e': longest common subsequence 3 of 4 and 4, F = 0.75; against 'd c b a': 1, F = 0.25.
+    assert rouge_l(["a b c d"] * 2, ["a c d e", "d c b a"]).tolist() == [0.75, 0.25]
+    two = [item("a b c d", (Perspective("a c d e"), Perspective("d c b a")))]
+    assert LikenessScorer("1", rouge_l).values(workspace, two).values.tolist() == [0.5]
+    assert LikenessScorer("lib 1", rouge_l).version == "lib 1, mean over partial answers"
 
 
 def test_sem_score_prefers_what_means_the_same(workspace: Workspace) -> None:
@@ -189,6 +246,8 @@ def test_sem_score_prefers_what_means_the_same(workspace: Workspace) -> None:
     ]
     near, far, same = scorer.values(workspace, items).values
     assert far < near < same == pytest.approx(1.0, abs=1e-3)
+    both = item("Kids learn of wildlife there.", (*views, Perspective("Kids learn of wildlife there.")))
+    assert scorer.values(workspace, [both]).values == pytest.approx([(near + 1) / 2], abs=1e-3)
 
 
 @pytest.fixture(scope="module")
@@ -208,19 +267,23 @@ def bart(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_bart_score_is_the_mean_log_probability_of_each_view(bart: Path, workspace: Workspace) -> None:
-    views = (Perspective("a b c"), Perspective("zoo"))
-    found = BartScorer(str(bart)).values(workspace, [item("yes no a", views), item("x"), item("a " * 40, views)])
+def test_bart_score_is_the_mean_log_probability_of_the_answer_given_each_partial_answer(
+    bart: Path, workspace: Workspace
+) -> None:
+    views, answer = (Perspective("a b c"), Perspective("zoo")), "yes no a"
+    found = BartScorer(str(bart)).values(
+        workspace, [item(answer, views), item("x"), item("a " * 40, views), item("", views)]
+    )
     model = BartForConditionalGeneration.from_pretrained(bart).eval()
-    source, by_hand = torch.tensor([[WORDS.index(w) for w in ("yes", "no", "a")]]), []
+    ids, by_hand = [WORDS.index(w) for w in answer.split()], []
     for view in views:
-        ids = [WORDS.index(w) for w in view.text.split()]
-        with torch.inference_mode():  # the decoder begins with </s>, and each token is told by those before it
+        source = torch.tensor([[WORDS.index(w) for w in view.text.split()]])
+        with torch.inference_mode():  # the decoder begins with </s>, and each token is predicted from those before it
             odds = model(input_ids=source, decoder_input_ids=torch.tensor([[2, *ids[:-1]]])).logits[0].log_softmax(-1)
         by_hand.append(float(np.mean([odds[n, token] for n, token in enumerate(ids)])))
     assert found.values[0] == pytest.approx(np.mean(by_hand), abs=1e-5)
-    assert np.isnan(found.values).tolist() == [False, True, False]
-    assert [note[:7] for note in found.notes] == ["1 of 3 ", "1 of 3 "]
+    assert np.isnan(found.values).tolist() == [False, True, False, False]
+    assert [note[:7] for note in found.notes] == ["1 of 4 ", "1 of 4 "]
 
 
 QUESTIONS = [Question(str(n), "made", f"zoo {n}?", partial_answers()) for n in range(3)]

@@ -7,21 +7,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from berdseye.data.errors import BadInputError
 from berdseye.evaluation.answer_measures.people import (
     Preference,
+    decision_agreements,
     dispute_agreement,
     elo_ratings,
     fleiss_kappa,
     majority,
     pair_accuracy,
-    rank_agreement,
     read_dispute_labels,
     read_preferences,
 )
+from berdseye.evaluation.published import published
 
 
 def written(path: Path, rows: list[Any]) -> Path:
@@ -42,23 +41,6 @@ def test_elo_finds_the_order_whatever_the_order_of_games() -> None:
     assert set(elo_ratings(ties).values()) == {1000.0}
     # One game from 1000 each: the winner expects 1/2 and gains K/2 = 2.
     assert elo_ratings(games("ab", 1)) == {"a": 1002.0, "b": 998.0}
-
-
-def test_agreement_by_hand() -> None:
-    ratings = {"a": 1200.0, "b": 1100.0, "c": 1000.0, "d": 900.0}
-    values = {"a": 3.0, "b": 5.0, "c": 4.0, "d": 6.0}  # lower is better: a c b d
-    # One of 6 pairs is turned: tau = (5 - 1) / 6; rho = 1 - 6 (0 + 1 + 1 + 0) / (4 * 15) = 0.8.
-    assert rank_agreement(values, ratings, lower_is_better=True) == pytest.approx((0.8, 4 / 6, 4))
-    assert rank_agreement(values, ratings, lower_is_better=False) == pytest.approx((-0.8, -4 / 6, 4))
-    assert np.isnan(rank_agreement(dict.fromkeys("abcd", 1.0), ratings, lower_is_better=True).rho)
-    with pytest.raises(BadInputError, match="Only 2 systems"):
-        rank_agreement({"a": 1.0, "b": 2.0, "c": float("nan"), "x": 1.0}, ratings, lower_is_better=True)
-
-
-@given(st.permutations("abcdef"))
-def test_equal_rankings_agree_wholly(order: list[str]) -> None:
-    ratings = {name: 1000.0 - n for n, name in enumerate(order)}
-    assert rank_agreement(ratings, ratings, lower_is_better=False) == pytest.approx((1.0, 1.0, 6))
 
 
 def test_pairs_ordered_as_people_do() -> None:
@@ -111,6 +93,45 @@ def test_people_on_dispute(tmp_path: Path) -> None:
     assert np.isnan([alone.auroc, alone.mcc]).all()
     with pytest.raises(BadInputError, match="No answer has both"):
         dispute_agreement({("9", "s"): 1.0}, people)
+
+
+# Answers that people and the judge call disputed, and that both do not: of 100, 76 of which people call disputed. The judge
+# without demonstrations was scored on 500 other answers, 285 of them disputed (57%).
+TABLE_15 = {
+    ("da", "qwen2 1.5b"): (71, 3),
+    ("da", "minicpm-2b-dpo"): (69, 8),
+    ("da", "llama3 8b"): (76, 1),
+    ("da", "gemma 2 9b"): (65, 9),
+    ("da", "phi-3 medium"): (66, 14),
+    ("da zero-shot", "phi-3 medium"): (90, 175),
+    ("acknowledge", "none"): (2, 20),
+}
+
+
+def test_every_digit_of_table_15_follows_from_counts() -> None:
+    for row in published("debateqa_da_accuracy").to_dict("records"):
+        positive, negative = (285, 215) if row["metric"] == "da zero-shot" else (76, 24)
+        both, neither = TABLE_15[row["metric"], row["backbone"]]
+        people = {(str(n), "s"): n < positive for n in range(positive + negative)}
+        called = [1.0] * both + [0.0] * (positive - both) + [0.0] * neither + [1.0] * (negative - neither)
+        found = dispute_agreement({(str(n), "s"): value for n, value in enumerate(called)}, people)
+        ours = [round(one, 3) for one in (found.accuracy, found.f1, found.auroc, found.mcc)]
+        assert ours == [row["acc"], row["f1"], row["auroc"], row["mcc"]], row["backbone"]
+
+
+def test_decisions_of_every_two_raters(tmp_path: Path) -> None:
+    votes = {1: (1, 1), 2: (1, 0), 3: (0, 0), 4: (1, 1)}
+    rows = [label(q, v, f"p{n}") for q, held in votes.items() for n, v in enumerate(held)]
+    labels = read_dispute_labels(written(tmp_path / "labels.jsonl", rows))
+    values = {("1", "s"): 1.0, ("2", "s"): 0.0, ("3", "s"): 1.0, ("4", "s"): np.nan}
+    found = {(p.a, p.b): (p.raw, p.n) for p in decision_agreements(labels, {"DA(x)": values})}
+    # p0 and p1 differ on answer 2; DA differs from p0 on 2 and 3, and from p1 on 3 alone; it has no decision on 4.
+    assert found == {
+        ("DA(x)", "p0"): (pytest.approx(1 / 3), 3),
+        ("DA(x)", "p1"): (pytest.approx(2 / 3), 3),
+        ("p0", "p1"): (0.75, 4),
+    }
+    assert decision_agreements([], {}) == []
 
 
 def test_bad_labels_are_reported_with_their_line(tmp_path: Path) -> None:

@@ -200,6 +200,12 @@ def test_another_wrap_variant_or_partial_answer_is_another_value(chat: LocalMode
     assert len({value(one), value(one, "released"), value(one, "paper", "views"), value(other)}) == 4
 
 
+def test_the_bare_wrap_is_the_answer_alone(chat: LocalModel) -> None:
+    found, _ = PerspectiveDiversityScorer(chat, wrap="bare").perplexities(item("yes zoo no", partial_answers("c")))
+    before = "<s> user yes zoo no </s><s> assistant"
+    assert found == pytest.approx([naive_perplexity(chat, before, "c. a zoo b")], abs=1e-3)
+
+
 def test_wraps(chat: LocalModel, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="Did you mean restate"):
         PerspectiveDiversityScorer(chat, wrap="restat")

@@ -15,7 +15,8 @@ from answering_world import CARS, ZOOS, documents
 from berdseye.data.answers import list_answers, load_answers
 from berdseye.data.corpora import add_corpus, open_corpus
 from berdseye.data.corpora.web import add_web_corpus
-from berdseye.data.datasets.stored import save_dataset
+from berdseye.data.datasets.stored import load_dataset, save_dataset
+from berdseye.data.datasets.subsets import Subset
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.local import LocalModel
@@ -86,6 +87,22 @@ def test_the_same_settings_are_the_same_set_and_cost_nothing(workspace: Workspac
     limited = answer_dataset(workspace, "made", MODEL, AnsweringPlan(), limit=1)
     assert len({m.name for m in list_answers(workspace)}) == 3
     assert (longer.answers, limited.answers) == (2, 1)
+
+
+def test_a_sample_is_recorded_with_the_answers(workspace: Workspace, server: ChatServer) -> None:
+    asked(workspace)
+    drawn = {
+        seed: answer_dataset(workspace, "made", MODEL, AnsweringPlan(), sample=1, sample_seed=seed) for seed in range(6)
+    }
+    assert len({made.name for made in drawn.values()}) == 6
+    assert [made.settings["sample_seed"] for made in drawn.values()] == list(range(6))
+    assert {(made.settings["sample"], made.settings["questions"], made.answers) for made in drawn.values()} == {
+        (1, 1, 1)
+    }
+    ids = {seed: set(load_answers(workspace, made.name).texts) for seed, made in drawn.items()}
+    questions = load_dataset(workspace, "made")
+    assert ids == {seed: {q.id for q in Subset(sample=1, sample_seed=seed).of(questions)} for seed in range(6)}
+    assert len(server.requests) == 2, "each question is answered once"
 
 
 def test_a_price_is_counted(workspace: Workspace, server: ChatServer) -> None:
@@ -214,7 +231,16 @@ def test_of_the_web_only_trusted_sites_are_fetched(
     made = answer_dataset(workspace, "made", MODEL, AnsweringPlan("vanilla", corpus="net", trusted_only=True))
     assert made.settings["answers_without_chunks"] == 2, "loopback addresses stand under no trusted ending"
     engine, site = web
-    assert "ac.*" in made.settings["trusted"]
+    assert made.settings["trusted"] == ["edu", "org", "gov", "info", "pro"]
+    plan = AnsweringPlan("vanilla", corpus="net", trusted_only=True, trusted_list="institutions")
+    assert "ac.*" in answer_dataset(workspace, "made", MODEL, plan).settings["trusted"]
+    with pytest.raises(UnknownNameError, match="Did you mean institutions"):
+        answer_dataset(
+            workspace,
+            "made",
+            MODEL,
+            AnsweringPlan("vanilla", corpus="net", trusted_only=True, trusted_list="institution"),
+        )
     assert engine.requests
     assert site.requests == []
     assert open_corpus(workspace, "net").manifest.web["trusted"] == [], "the corpus itself still trusts everybody"

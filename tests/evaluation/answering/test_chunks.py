@@ -103,7 +103,7 @@ def test_trusted_sites_only(workspace: Workspace, tmp_path: Path) -> None:
     add_corpus(workspace, "mixed", source)
     held = open_corpus(workspace, "mixed")
     assert {c.source_id for c in find(held, "apes", 5)} == {"a", "b", "c"}
-    assert {c.source_id for c in find(held, "apes", 5, trusted_only=True)} == {"a"}
+    assert {c.source_id for c in find(held, "apes", 5, trusted_only=True, trusted_list="institutions")} == {"a"}
 
 
 def test_a_chunk_of_nothing_is_refused(workspace: Workspace) -> None:
