@@ -36,13 +36,19 @@ class LabelStore:
         keys: Sequence[str],
         probabilities: Sequence[float],
         opposing: Sequence[float] | None = None,
+        perspectives: Sequence[str] | None = None,
     ) -> None:
-        """Append labels, and P(opposes) of each if the source tells; a newer value of a key replaces an older one."""
+        """Append labels, and P(opposes) of each if the source tells; a newer value of a key replaces an older one.
+
+        `perspectives` are the texts of the pairs' perspectives, which gold labels keep for `of_perspectives`.
+        """
         if len(keys) == 0:
             return
         columns = {"pair": pa.array(keys, pa.string()), "probability": pa.array(np.asarray(probabilities, np.float32))}
         if opposing is not None:
             columns["opposes"] = pa.array(np.asarray(opposing, np.float32))
+        if perspectives is not None:
+            columns["perspective"] = pa.array(perspectives, pa.string())
         table = pa.table(columns)
         segment = self._folder(source, version) / f"{self._next(source, version):08d}-{uuid4().hex[:8]}.parquet"
         write_parquet(segment, table)
@@ -86,6 +92,27 @@ class LabelStore:
             newest = [f"arg_max({c}, filename) AS {c}" for c in ("probability", "opposes") if c in stored.columns]
             return stored.aggregate(f"pair, {', '.join(newest)}", "pair").to_arrow_table()
 
+    def of_perspectives(self, source: str, texts: Sequence[str]) -> dict[str, tuple[str, float]]:
+        """Return the perspective and P(supports) of every pair with one of these perspectives, by the pair's key.
+
+        Labels of gold sources from before 0.5 name no perspective, and are not found.
+        """
+        pattern = self._folder(source, "*")
+        segments = _checked_segments(pattern.parent, pattern.name)
+        if not segments or not texts:
+            return {}
+        with _reading(segments) as connection:
+            stored = connection.read_parquet(segments, filename=True, union_by_name=True)
+            if "perspective" not in stored.columns:
+                return {}
+            connection.register("stored", stored)
+            connection.register("wanted", pa.table({"perspective": pa.array(sorted(set(texts)), pa.string())}))
+            rows = connection.execute(
+                "SELECT pair, any_value(perspective), arg_max(probability, filename) FROM stored "
+                "SEMI JOIN wanted USING (perspective) GROUP BY pair"
+            ).fetchall()
+        return {pair: (text, float(probability)) for pair, text, probability in rows}
+
     def by_source(self, keys: Sequence[str]) -> list[tuple[str, str, str, float]]:
         """All stored labels of these pairs as (source, version, key, P), with the newest value per source and version.
 
@@ -99,7 +126,7 @@ class LabelStore:
                 """
                 SELECT parse_path(filename)[-3] AS source, parse_path(filename)[-2] AS version, pair,
                        arg_max(probability, filename)
-                FROM read_parquet($segments, filename = true) WHERE pair IN (SELECT unnest($keys))
+                FROM read_parquet($segments, filename = true, union_by_name = true) WHERE pair IN (SELECT unnest($keys))
                 GROUP BY ALL ORDER BY ALL
                 """,
                 {"segments": segments, "keys": list(keys)},

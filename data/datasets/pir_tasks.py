@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.files.json_files import Row, read_json, read_rows
 from berdseye.data.records import Passage
-from berdseye.data.texts.passages import clean
+from berdseye.data.texts.passages import safe
 from berdseye.data.workspace import Workspace
 
 
@@ -92,7 +92,10 @@ class PirQuery(NamedTuple):
 @dataclass(frozen=True)
 class PirTask:
     """One task: its passages, numbered from 0, and its queries in order; `left_out` counts queries that were skipped
-    because they have no relevant passage."""
+    because they have no relevant passage.
+
+    Texts keep the spaces at their ends: the released notebook splits texts at each space, so these spaces count as tokens.
+    """
 
     name: str
     passages: list[Passage]
@@ -155,10 +158,10 @@ def kept_task(folder: Path) -> Path | None:
 def pir_task(task: Any, source: Path, name: str = "") -> PirTask:
     """The task in the parsed JSON `task` of a file in the demo's layout; raises `BadInputError` if it is incomplete."""
     try:
-        passages = [Passage(n, str(n), "", clean(text)) for n, text in enumerate(task["corpus"])]
+        passages = [Passage(n, str(n), "", safe(text)) for n, text in enumerate(task["corpus"])]
         columns = (task["queries"], task["source_queries"], task["perspectives"], task["query_labels"])
         queries = [
-            PirQuery(clean(text), clean(root), clean(perspective), str(label).lower(), _places(task, n, len(passages)))
+            PirQuery(safe(text), safe(root), safe(perspective), str(label).lower(), _places(task, n, len(passages)))
             for n, (text, root, perspective, label) in enumerate(zip(*columns, strict=True))
         ]
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
@@ -189,7 +192,7 @@ def _hub_task(folder: Path, name: str) -> PirTask:
     places: dict[str, int] = {}
     for line, row in read_rows(folder / "corpus.jsonl"):
         places[_field(row, "_id", folder / "corpus.jsonl", line)] = len(texts)
-        texts.append(clean(_field(row, "text", folder / "corpus.jsonl", line)))
+        texts.append(safe(_field(row, "text", folder / "corpus.jsonl", line)))
     qrels_path = folder / "qrels" / "test.jsonl"
     relevant: dict[str, set[int]] = {}
     for line, row in read_rows(qrels_path):
@@ -208,7 +211,7 @@ def _hub_task(folder: Path, name: str) -> PirTask:
         if query_relevant:
             fitting = [label for words, label in facts.labels.items() if words in meta[1]] if facts else []
             label = fitting[-1] if fitting else facts.usual if facts else "perspective"
-            queries.append(PirQuery(clean(text), clean(meta[0]), clean(meta[1]), label, frozenset(query_relevant)))
+            queries.append(PirQuery(safe(text), safe(meta[0]), safe(meta[1]), label, frozenset(query_relevant)))
     if relevant:
         unknown = next(iter(relevant))
         raise BadInputError(

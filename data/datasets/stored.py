@@ -149,8 +149,9 @@ def keep_imported(workspace: Workspace, name: str, imported: Imported) -> None:
     """Add imported questions as a data set, with their gold labels if there are any."""
     save_dataset(workspace, name, imported.questions)
     if imported.gold:
-        store = LabelStore(workspace)
-        store.put(GOLD, name, [pair.key for pair in imported.gold], [float(v) for v in imported.gold.values()])
+        pairs, values = list(imported.gold), [float(v) for v in imported.gold.values()]
+        texts = [pair.perspective for pair in pairs]
+        LabelStore(workspace).put(GOLD, name, [pair.key for pair in pairs], values, perspectives=texts)
 
 
 def remove_dataset(workspace: Workspace, name: str) -> None:

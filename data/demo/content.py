@@ -85,7 +85,8 @@ def add_demo_dataset(workspace: Workspace, name: str) -> None:
 def add_demo_gold(workspace: Workspace) -> int:
     """Store the authors' gold label of every pair of a topic; returns their number. The corpora must exist."""
     gold = {**_passage_gold(), **_page_gold(workspace)}
-    LabelStore(workspace).put(GOLD, "demo", [p.key for p in gold], [float(v) for v in gold.values()])
+    values, texts = [float(v) for v in gold.values()], [p.perspective for p in gold]
+    LabelStore(workspace).put(GOLD, "demo", [p.key for p in gold], values, perspectives=texts)
     return len(gold)
 
 

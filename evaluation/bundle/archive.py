@@ -17,7 +17,9 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.files.json_files import json_rows, text_lines
 from berdseye.data.records import Perspective, Question
 
-FORMAT = 2
+FORMAT = 3
+OLD_FORMAT = 2
+"""The format before judged@k was divided over the questions that count, and alpha_nDCG by an ideal that no system changes."""
 MANIFEST = "manifest.json"
 TIE_RULE = "score descending, then passage id descending"
 LARGEST = 4 << 30

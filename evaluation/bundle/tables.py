@@ -15,6 +15,7 @@ from berdseye.data.errors import BerdseyeError
 from berdseye.data.files.tables import to_csv
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.measures import Measure, parse_measures
+from berdseye.evaluation.published.berds import Sizes
 from berdseye.evaluation.scores.scoring import Score, macro_average
 from berdseye.evaluation.studies.berds.base import base
 from berdseye.evaluation.studies.comparing import comparisons
@@ -70,6 +71,11 @@ class BundledScores:
     def of(cls, scores: Sequence[Score], source: LabelSource) -> "BundledScores":
         return cls({(s.dataset, s.corpus, s.pipeline, s.measure): s for s in scores}, source)
 
+    def sizes(self, selection: Selection) -> Sizes:
+        """Return no sizes: a bundle does not contain its corpora, and published figures do not follow from its runs."""
+        del selection
+        return Sizes()
+
     def scores(self, selection: Selection, measures: Sequence[Measure]) -> list[Score]:
         """Return the scores of a selection, as `Gatherer.scores` does; raises `KeyError` for a score that is not in the
         bundle."""
@@ -109,12 +115,15 @@ def recomputed_tables(study: str, settings: Mapping[str, Any], scores: BundledSc
 
 
 def cell_mismatches(name: str, content: bytes, table: Table) -> list[str]:
-    """Return one message for each difference between the cells in a file and those of a table."""
+    """Return one message for each difference between the measured cells in a file and those of a table.
+
+    Figures of a paper do not follow from runs; only the file's checksum covers them.
+    """
     try:
-        cells, expected = json.loads(content), json.loads(cells_json(table))
+        cells, expected = (_measured(json.loads(c)) for c in (content, cells_json(table)))
     except (ValueError, RecursionError):
         return [f"{name} cannot be read"]
-    if not isinstance(cells, list) or len(cells) != len(expected):
+    if cells is None or expected is None or len(cells) != len(expected):
         return [f"{name} does not have the rows that its runs give"]
     wrong = []
     for number, (row, right) in enumerate(zip(cells, expected, strict=True), start=1):
@@ -127,6 +136,21 @@ def cell_mismatches(name: str, content: bytes, table: Table) -> list[str]:
             if not _equal(row[column], value)
         ]
     return wrong
+
+
+def measured_numbers(table: Table) -> int:
+    """Count the numbers of a table that follow from runs."""
+    cells = table.cells
+    measured = cells[cells["labels"].notna()] if "labels" in cells else cells
+    return int(measured.drop(columns="published", errors="ignore").select_dtypes("number").size)
+
+
+def _measured(cells: Any) -> list[Any] | None:
+    """Return the cells without published figures, None if they are no list."""
+    if not isinstance(cells, list):
+        return None
+    kept = [c for c in cells if not isinstance(c, dict) or c.get("labels", "") is not None]
+    return [{k: v for k, v in c.items() if k != "published"} if isinstance(c, dict) else c for c in kept]
 
 
 def _equal(written: Any, value: Any) -> bool:

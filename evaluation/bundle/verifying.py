@@ -6,7 +6,7 @@ import io
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from berdseye.data.records import Question
 from berdseye.evaluation.bundle.archive import (
     FORMAT,
     MANIFEST,
+    OLD_FORMAT,
     labels_file,
     questions_file,
     read_questions,
@@ -32,6 +33,7 @@ from berdseye.evaluation.bundle.tables import (
     PLACE,
     BundledScores,
     cell_mismatches,
+    measured_numbers,
     recomputed_tables,
     rows_of,
     table_files,
@@ -42,22 +44,29 @@ from berdseye.evaluation.interchange.trec import parse_trec_qrels, parse_trec_ru
 from berdseye.evaluation.labels.qrels import Qrels
 from berdseye.evaluation.labels.sources import LabelSource, parse_label_source
 from berdseye.evaluation.measures import Measure, parse_measures
+from berdseye.evaluation.scores.counted import Unjudged, parse_unjudged
 from berdseye.evaluation.scores.scoring import PeopleSample, Score, scores_of
 from berdseye.evaluation.studies.result import Table
 
 _TOLERANCE = 1e-9
 """The largest rounding difference of a mean between processors or versions of NumPy."""
+_OLD = (
+    "The bundle has format {format}. {numbers} of its numbers are not compared, because their definitions have changed: "
+    "judged@k was divided over all questions, which also decided which values were withheld, and the divisor of alpha_nDCG "
+    "depended on the system. Tables of studies are compared with their checksums only."
+)
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The result of a verification: one message per mismatch, the number of compared files and of recomputed numbers, and the
-    files of which only the checksum could be checked."""
+    files of which only the checksum could be checked. `notes` say which numbers of an older format are not compared, and why."""
 
     mismatches: tuple[str, ...]
     files: int
     numbers: int
     only_hashed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def verify(path: Path) -> Verdict:
@@ -70,34 +79,41 @@ def verify(path: Path) -> Verdict:
         raise BadInputError("The file has no manifest.", where=path, hint="Use a file written by `berdseye bundle`.")
     try:
         manifest = json.loads(files[MANIFEST])
-        if manifest["format"] != FORMAT:
+        if manifest["format"] not in (OLD_FORMAT, FORMAT):
             raise BadInputError(
-                f"The bundle has format {manifest['format']}.", where=path, hint=f"This version reads format {FORMAT}."
+                f"The bundle has format {manifest['format']}.",
+                where=path,
+                hint=f"This version reads formats {OLD_FORMAT} and {FORMAT}.",
             )
+        old = manifest["format"] == OLD_FORMAT
         wrong = _hash_mismatches(files, manifest["files"])
         runs = [_RunEntry(**{name: str(r[name]) for name in _RunEntry.__annotations__}) for r in manifest["runs"]]
         settings = manifest["settings"]
         measures, source = parse_measures(" ".join(settings["measures"])), parse_label_source(settings["labels"])
         version, floor = str(manifest["detector"]["version"]), float(settings["min_judged"])
+        unjudged = parse_unjudged(settings.get("unjudged"))
         samples = {str(n): {int(k): set(map(str, ids)) for k, ids in s.items()} for n, s in manifest["samples"].items()}
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise BadInputError(
             f"The manifest cannot be read: {error}.", where=path, hint="Get the bundle again."
         ) from error
-    numbers, studied = 0, dict[str, Table]()
+    numbers, studied, notes = 0, dict[str, Table](), list[str]()
     if runs:
-        scores = _scores(files, path, runs, measures, source, version, floor, samples)
+        scores = _scores(files, path, runs, measures, source, version, floor, unjudged, samples)
         expected = rows_of(with_averages(scores))
         rows = _table(_file(files, JSON_FILE, path), path)
-        wrong += _row_mismatches(rows, expected)
+        changed = [_changed_since(rows, row) if old else set() for row in expected]
+        wrong += _row_mismatches(rows, expected, changed)
         wrong += _form_mismatches(files, rows, path)
-        numbers = len(expected) * len(NUMBERS)
-        studied = _studied(files, BundledScores.of(scores, source))
+        numbers = len(expected) * len(NUMBERS) - sum(map(len, changed))
+        if old:
+            notes.append(_OLD.format(format=OLD_FORMAT, numbers=sum(map(len, changed))))
+        studied = {} if old else _studied(files, BundledScores.of(scores, source))
         for name, table in studied.items():
             wrong += cell_mismatches(name, _file(files, name, path), table)
-            numbers += int(table.cells.select_dtypes("number").size)
+            numbers += measured_numbers(table)
     only_hashed = tuple(sorted(n for n in files if n.startswith(("studies/", "passages/")) and n not in studied))
-    return Verdict(tuple(wrong), len(files) - 1, numbers, only_hashed)
+    return Verdict(tuple(wrong), len(files) - 1, numbers, only_hashed, tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -116,6 +132,7 @@ def _scores(
     source: LabelSource,
     version: str,
     floor: float,
+    unjudged: Unjudged,
     samples: Mapping[str, Mapping[int, set[str]]],
 ) -> list[Score]:
     depth = max(m.k for m in measures)
@@ -134,8 +151,9 @@ def _scores(
             rows = parse_trec_run(_lines(files, name, path), f"{path}/{name}", may_be_empty=True)
             top = ranked(rows, [q.id for q in questions], corpus_numbers(rows)).ids[:, :depth]
             sample = PeopleSample(people.support(top), drawn) if people is not None else None
+            counted = replace(known.pool(source), unjudged=unjudged)
             scores += scores_of(
-                measures, known.support(top), known.pool(source), sample, min_judged=floor,
+                measures, known.support(top), counted, sample, min_judged=floor,
                 dataset=run.dataset, corpus=run.corpus, pipeline=run.pipeline, labels=str(source), detector_version=version,
             )  # fmt: skip
     return scores
@@ -197,7 +215,19 @@ def _table(content: bytes, path: Path) -> list[dict[str, Any]]:
     )
 
 
-def _row_mismatches(rows: Sequence[Mapping[str, Any]], expected: Sequence[Mapping[str, Any]]) -> list[str]:
+def _changed_since(rows: Sequence[Mapping[str, Any]], right: Mapping[str, Any]) -> set[str]:
+    """Return the numbers of a row in a bundle of `OLD_FORMAT` whose definitions have changed since."""
+    written = next((row for row in rows if _place(row) == _place(right)), right)
+    values = {"value", "low", "high"}
+    differs = right["measure"].startswith("alpha_nDCG") or (written["value"] is None) != (right["value"] is None)
+    return {"judged"} | (values if differs else set())
+
+
+def _row_mismatches(
+    rows: Sequence[Mapping[str, Any]], expected: Sequence[Mapping[str, Any]], changed: Sequence[set[str]]
+) -> list[str]:
+    """Return one message for each difference of the table from the recomputed rows; `changed` names numbers of each row that are
+    not compared."""
     wrong = []
     by_place = {_place(row): row for row in rows}
     if len(by_place) < len(rows):
@@ -205,8 +235,11 @@ def _row_mismatches(rows: Sequence[Mapping[str, Any]], expected: Sequence[Mappin
     computed = {_place(row): row for row in expected}
     wrong += [f"{JSON_FILE}, {_described(p)}: computed, but not in the table" for p in computed if p not in by_place]
     wrong += [f"{JSON_FILE}, {_described(p)}: in the table, but not of a run" for p in by_place if p not in computed]
+    skipped = {_place(row): names for row, names in zip(expected, changed, strict=True)}
     for place, row in computed.items():
         for name in NUMBERS if place in by_place else ():
+            if name in skipped[place]:
+                continue
             written = by_place[place][name]
             if not _equal(written, row[name]):
                 wrong.append(f"{JSON_FILE}, {_described(place)}: {name} is {written}, recomputed {row[name]}")

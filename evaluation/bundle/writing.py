@@ -3,7 +3,7 @@
 import json
 import platform
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -30,9 +30,10 @@ from berdseye.evaluation.bundle.archive import (
 from berdseye.evaluation.bundle.tables import cells_json, rows_of, table_files
 from berdseye.evaluation.interchange.trec import diversity_qrels, trec_run
 from berdseye.evaluation.labels.labelled_runs import labelled_run
-from berdseye.evaluation.labels.qrels import Qrels, pooled_qrels, qrels_of
+from berdseye.evaluation.labels.qrels import UNRANKED, Qrels, pooled_qrels, qrels_of
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource
 from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.scores.counted import unjudged_of
 from berdseye.evaluation.scores.enough_judged import min_judged_of
 from berdseye.evaluation.scores.scoring import (
     PeopleSample,
@@ -76,7 +77,7 @@ def bundle_of(
     detector_version = detector.version if detector is not None else ""
     known: dict[tuple[str, str], Qrels] = {}
     samples: dict[str, dict[str, list[str]]] = {}
-    floor = min_judged_of(workspace)
+    floor, rule = min_judged_of(workspace), unjudged_of(workspace)
     for place in sorted({(r.manifest.dataset, r.manifest.corpus) for r in runs}):
         here = [r for r in runs if (r.manifest.dataset, r.manifest.corpus) == place]
         questions = load_dataset(workspace, place[0])
@@ -103,7 +104,7 @@ def bundle_of(
                     for k, rows in sorted(drawn.items())
                 }
             scores += scores_of(
-                measures, known[place].support(top), known[place].pool(source), sample, min_judged=floor,
+                measures, known[place].support(top), replace(known[place].pool(source), unjudged=rule), sample, min_judged=floor,
                 dataset=place[0], corpus=place[1],
                 pipeline=run.manifest.pipeline, labels=str(source), detector_version=detector_version,
             )  # fmt: skip
@@ -124,6 +125,7 @@ def bundle_of(
             "tie_rule": TIE_RULE,
             "confidence": 0.95,
             "min_judged": floor,
+            "unjudged": str(rule),
             "passages": with_passages,
         },
         "detector": {"name": detector.name if detector is not None else "", "version": detector_version},
@@ -164,7 +166,7 @@ def _qrels(qrels: Qrels) -> bytes:
 
 
 def _passages(workspace: Workspace, corpus: str, qrels: Qrels) -> bytes:
-    ids = sorted({int(p) for passages in qrels.passages for p in passages})
+    ids = sorted({int(p) for passages in qrels.passages for p in passages} - {UNRANKED})
     rows = (p._asdict() for p in open_corpus(workspace, corpus).passages(ids))
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "replace")
 

@@ -15,17 +15,21 @@ from berdseye.data.runs.pairs import fitting_corpus
 from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.labelled_runs import labelled_ranking
+from berdseye.evaluation.labels.recorded import recorded_labels
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.scores.counted import Counted, counting, pooled_runs
 
+UNRANKED = -1
+"""The id, among the passages of a question, of the passages with a label that no pooled run ranked."""
 _NOTHING: Ids = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class Qrels:
     """Labels of pooled passages. By question: `passages` int64[n_i], ascending, and `labels` float64[n_i, m_i] of 1 (supports),
-    0 (does not support) and NaN (no label).
+    0 (does not support) and NaN (no label). The passage `UNRANKED` stands for labels of passages that no run ranked, so that the
+    question counts whatever the runs ranked.
 
     `runs` names the pooled runs, `left_out` the runs that no longer fit their data set or corpus.
     """
@@ -54,6 +58,8 @@ class Qrels:
         """Return the support of a ranking `ids` int64[n_questions, k] (padded with -1) and of the pooled passages outside it."""
         ranked: list[npt.NDArray[np.float64]] = []
         rest: list[npt.NDArray[np.float64]] = []
+        named: list[Ids] = []
+        unranked: list[Ids] = []
         for row, passages, labels in zip(ids, self.passages, self.labels, strict=True):
             retrieved = row[row >= 0]
             places = np.searchsorted(passages, retrieved)
@@ -65,7 +71,9 @@ class Qrels:
             beyond[places[known]] = False
             ranked.append(values)
             rest.append(labels[beyond])
-        return Support.of(ranked, rest)
+            named.append(retrieved)
+            unranked.append(passages[beyond])
+        return Support.of(ranked, rest, ids=named, rest_ids=unranked)
 
 
 def pooled_qrels(
@@ -82,7 +90,8 @@ def pooled_qrels(
 
     Runs on all versions of the data set are pooled, because their questions are the same. A detector in `source` labels the pairs
     that it has not labelled yet. Passages that no run retrieved are not in the pool and count as not relevant, as in every pooled
-    collection: recall is relative to the pool.
+    collection: recall is relative to the pool. Only where the pool has no label, or no relevant passage, for a question and the
+    source has one elsewhere (`evaluation.labels.recorded`), one passage `UNRANKED` stands for these.
     """
     for run in others:
         fitting_corpus(workspace, run, load_dataset(workspace, dataset))
@@ -91,7 +100,22 @@ def pooled_qrels(
     pooled = [*others, *(run for run in stored if run.manifest.name not in other_names)]
     left_out = [name for name in stale if name not in other_names]
     qrels = qrels_of(workspace, judgments, dataset, corpus, source, pooled, progress=progress)
+    if not source.asks_detector:
+        recorded = recorded_labels(workspace, judgments, source, load_dataset(workspace, dataset), corpus)
+        qrels = _with_unranked(qrels, recorded)
     return replace(qrels, left_out=tuple(left_out))
+
+
+def _with_unranked(qrels: Qrels, recorded: Sequence[npt.NDArray[np.float64]]) -> Qrels:
+    """Add the passage `UNRANKED` to each question for which a label outside the pool decides whether it counts."""
+    passages, labels = list(qrels.passages), list(qrels.labels)
+    for row, said in enumerate(recorded):
+        block = labels[row]
+        unknown = np.isnan(block).all() and not np.isnan(said).all()
+        if unknown or (not (block == 1).any() and (said == 1).any()):
+            passages[row] = np.concatenate([np.array([UNRANKED], dtype=np.int64), passages[row]])
+            labels[row] = np.vstack([said, block])
+    return replace(qrels, passages=passages, labels=labels)
 
 
 def qrels_of(

@@ -55,7 +55,7 @@ def derived_labels(workspace: Workspace, pairs: Sequence[Pair], labels_of: Calla
     keys = {
         (pairs[n].passage, text): pair_key(pairs[n].passage, text)
         for n in places
-        for text in _all_parts(pairs[n].perspective, parts)
+        for text in replaced_texts(pairs[n].perspective, parts)
     }
     labels = dict(zip(keys, labels_of(list(keys.values())).tolist() if keys else [], strict=True))
     derived: Values = np.full(len(pairs), np.nan)
@@ -64,7 +64,7 @@ def derived_labels(workspace: Workspace, pairs: Sequence[Pair], labels_of: Calla
     return derived
 
 
-def _all_parts(text: str, parts: Mapping[str, Parts]) -> set[str]:
+def replaced_texts(text: str, parts: Mapping[str, Parts]) -> set[str]:
     """Return all texts that a perspective replaced, directly or through other edits."""
     texts: set[str] = set()
     waiting = [text]
@@ -248,7 +248,7 @@ def labels_by_key(
             human = (
                 majority_labels(judgments.present(keys), first=first, gold=adjudicated_labels(judgments, keys))
                 if len(keys) <= _FEW
-                else _all_majority_labels(judgments, judgments.version(), first)
+                else all_majority_labels(judgments, judgments.version(), first)
             )
             values = np.array([float(human[key]) if key in human else np.nan for key in keys])
         elif part == GOLD:
@@ -286,7 +286,7 @@ def _at(
 
 
 @lru_cache(maxsize=4)
-def _all_majority_labels(judgments: Judgments, version: int, first: int | None) -> dict[str, bool]:
+def all_majority_labels(judgments: Judgments, version: int, first: int | None) -> dict[str, bool]:
     """Return people's label of every judged pair; cached, because a page reads the labels of several runs in turn."""
     del version
     return majority_labels(judgments.present(), first=first, gold=adjudicated_labels(judgments))

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from berdseye.data.errors import BadInputError
+from berdseye.data.records import Ids
 
 Labels = npt.NDArray[np.float64] | Sequence[Sequence[float]]
 
@@ -18,6 +19,7 @@ class Support:
     `supports` bool[n_questions, k, m_max], best passage first; `counts` int[n_questions]: perspectives per question; `depths`
     int[n_questions]: passages per question; `judged` bool[n_questions, k, m_max]: which pairs have a label (a pair without one
     counts as not supporting). `rest` bool[n_questions, r, m_max], if known: the support of pooled passages outside the ranking.
+    `ids` int64[n_questions, k] and `rest_ids` int64[n_questions, r], if known: the passages, padded with -1.
     """
 
     supports: npt.NDArray[np.bool_]
@@ -25,13 +27,23 @@ class Support:
     depths: npt.NDArray[np.int64]
     judged: npt.NDArray[np.bool_]
     rest: npt.NDArray[np.bool_] | None = None
+    ids: Ids | None = None
+    rest_ids: Ids | None = None
 
     @classmethod
-    def of(cls, labels: Sequence[Labels], rest: Sequence[Labels] | None = None) -> "Support":
+    def of(
+        cls,
+        labels: Sequence[Labels],
+        rest: Sequence[Labels] | None = None,
+        *,
+        ids: Sequence[Ids] | None = None,
+        rest_ids: Sequence[Ids] | None = None,
+    ) -> "Support":
         """Build from one array [k_i, m_i] per question, of 1 (supports), 0 (does not support) and NaN (no label).
 
         k_i is 0 if no passage was retrieved, m_i is 0 if a question has no perspectives. `rest` holds one array [r_i, m_i] per
-        question, of pooled passages outside the ranking.
+        question, of pooled passages outside the ranking. `ids` holds one int64[k_i] per question, and `rest_ids` one int64[r_i]:
+        the passages of both.
         """
         arrays = [np.asarray(a, dtype=np.float64) for a in labels]
         arrays = [a if a.ndim == 2 else a.reshape(len(a), int(a.size > 0)) for a in arrays]
@@ -43,7 +55,15 @@ class Support:
             depth, width = array.shape
             supports[row, :depth, :width] = array == 1
             judged[row, :depth, :width] = ~np.isnan(array)
-        return cls(supports, counts, depths, judged, None if rest is None else cls._beyond(rest, shape))
+        return cls(
+            supports,
+            counts,
+            depths,
+            judged,
+            None if rest is None else cls._beyond(rest, shape),
+            None if ids is None else _padded(ids),
+            None if rest_ids is None else _padded(rest_ids),
+        )
 
     @staticmethod
     def _beyond(rest: Sequence[Labels], shape: tuple[int, int, int]) -> npt.NDArray[np.bool_]:
@@ -62,7 +82,16 @@ class Support:
             raise BadInputError("No question has a perspective.", hint="Add perspectives to the questions.")
         return self.supports[:, :k]
 
-    def judged_at(self, k: int) -> float:
-        """Return judged@k: the share of the pairs in the top k that have a label."""
-        pairs = int((self.counts * np.minimum(self.depths, k)).sum())
-        return float(self.judged[:, :k].sum() / pairs) if pairs else 0.0
+    def judged_at(self, k: int, questions: npt.NDArray[np.bool_] | None = None) -> float:
+        """Return judged@k: the share of the pairs in the top k that have a label, over all or over some questions,
+        bool[n_questions]."""
+        kept = slice(None) if questions is None else questions
+        pairs = int((self.counts[kept] * np.minimum(self.depths[kept], k)).sum())
+        return float(self.judged[kept, :k].sum() / pairs) if pairs else 0.0
+
+
+def _padded(rows: Sequence[Ids]) -> Ids:
+    block = np.full((len(rows), max(map(len, rows), default=0)), -1, dtype=np.int64)
+    for row, ids in zip(block, rows, strict=True):
+        row[: len(ids)] = ids
+    return block

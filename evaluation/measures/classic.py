@@ -3,6 +3,10 @@
 A passage is relevant if it supports at least one perspective; for diversity measures, the perspectives are the subtopics.
 Relevant passages outside the run come from the pool (`Support.rest`): every labelled passage that this run did not retrieve. A
 question without a relevant passage in the pool has no value (trec_eval would give 0).
+
+ndeval divides alpha_nDCG by the value of a greedy ideal ranking (the best one is NP-hard to find), and of passages with equal
+gains it takes the one whose name is last. Passages are therefore named by their ids, so that the divisor depends on the pool
+alone and is equal for all systems.
 """
 
 from collections.abc import Sequence
@@ -14,11 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from berdseye.data.errors import BadInputError
+from berdseye.data.records import Ids
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures.measure import WHOLE_RUN, Compute, Cutoff, Definition, Measure, Values
 
 NDEVAL_DEEPEST = 20
 _BEYOND = "r"
+_DIGITS = 20
 
 
 def classic(library: str, cutoff: Cutoff = "needed", deepest: int = WHOLE_RUN) -> Definition:
@@ -55,17 +61,17 @@ def _values(measures: Sequence[Any], support: Support) -> list[Values]:
     relevant = np.asarray(support.supports.any(axis=2))
     beyond = np.asarray(np.asarray(support.rest.any(axis=2)).sum(axis=1))
     known = np.flatnonzero(relevant.any(axis=1) | (beyond > 0))
-    run = _run(support.depths, known)
     values = np.full((len(measures), len(relevant)), np.nan)
     # By id: hashing a measure of ir_measures takes longer than computing its value.
     place = {id(m): row for row, m in enumerate(measures)}
     ranked = [m for m in measures if not _of_subtopics(m)]
     if ranked and len(known):
         qrels = _qrels(relevant, beyond, known)
-        _fill(values, place, ir_measures.pytrec_eval.evaluator(ranked, qrels), run)
+        _fill(values, place, ir_measures.pytrec_eval.evaluator(ranked, qrels), _run(support.depths, known))
     diverse = [m for m in measures if _of_subtopics(m)]
     if diverse and len(known):
-        _fill(values, place, ir_measures.pyndeval.evaluator(diverse, list(_subtopics(support, known))), run)
+        evaluator = ir_measures.pyndeval.evaluator(diverse, list(_subtopics(support, known)))
+        _fill(values, place, evaluator, _named_run(support, known))
     return list(values)
 
 
@@ -98,11 +104,24 @@ def _qrels(
     }
 
 
+def _named_run(support: Support, known: npt.NDArray[np.int64]) -> dict[str, dict[str, float]]:
+    """Return the run with its passages named by `_name`, with decreasing scores."""
+    return {
+        str(q): {_name(support.ids, "", q, rank): float(depth - rank) for rank in range(depth)}
+        for q, depth in zip(known.tolist(), support.depths[known].tolist(), strict=True)
+    }
+
+
 def _subtopics(support: Support, known: npt.NDArray[np.int64]) -> list[Any]:
     assert support.rest is not None
     rows = []
-    for prefix, block in (("", support.supports), (_BEYOND, support.rest)):
-        for q, document, perspective in np.argwhere(block[known]).tolist():
-            name = str(known[q])
-            rows.append(ir_measures.Qrel(name, f"{prefix}{document}", 1, str(perspective)))
+    for ids, prefix, block in ((support.ids, "", support.supports), (support.rest_ids, _BEYOND, support.rest)):
+        for place, document, perspective in np.argwhere(block[known]).tolist():
+            q = int(known[place])
+            rows.append(ir_measures.Qrel(str(q), _name(ids, prefix, q, document), 1, str(perspective)))
     return rows
+
+
+def _name(ids: Ids | None, prefix: str, question: int, place: int) -> str:
+    """Return the name of a passage: its id in digits, whose order as text is that of the ids, or without ids its place."""
+    return f"{prefix}{place}" if ids is None else f"{ids[question, place]:0{_DIGITS}d}"

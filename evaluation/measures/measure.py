@@ -17,7 +17,9 @@ Unit = Literal["share", "passages"]
 
 WHOLE_RUN = 1_000_000
 """The cutoff of a measure without a cutoff; no run is this deep."""
-ANSWER_MEASURES = ("PD", "DA", "Direct-Score", "G-Eval", "Num-of-POVs", "BLEU", "ROUGE-L", "BARTScore", "SemScore")
+ANSWER_MEASURES = (
+    "PD", "DA", "Acknowledge", "Direct-Score", "G-Eval", "Num-of-POVs", "BLEU", "ROUGE-L", "BARTScore", "SemScore",
+)  # fmt: skip
 """The names of the measures of answers, which `berdseye.evaluation.answer_measures` computes."""
 
 

@@ -92,7 +92,8 @@ def successes(task: PirTask, ids: Ids) -> Hits:
 
 
 class Share(NamedTuple):
-    """The share of a label among the relevant passages that root queries retrieve, and its share among all relevant passages."""
+    """The share of a label among the relevant passages that root queries retrieve, and its share among all relevant passages; or
+    the share of a place among all passages that they retrieve, and its share in the corpus."""
 
     label: str
     retrieved: Estimate
@@ -180,6 +181,28 @@ def location_matrix(task: PirTask, ids: Ids) -> pd.DataFrame:
             for other in [*places, ELSEWHERE]
         ]
     return pd.DataFrame(rows, columns=["asked", "retrieved", "share", "queries"])
+
+
+def root_places(task: PirTask, ids: Ids) -> list[Share]:
+    """Return the share of passages from each place, and from elsewhere, among the top k of the root queries.
+
+    `ids` int64[n_roots, k] are the passages retrieved for the text of each root; padding does not count. The place of a passage
+    is that of `location_matrix`. Intervals are as in `shares_over_roots`. Empty for a task without requested places.
+    """
+    asked = requested_places(task)
+    places = sorted(set(asked) - {""})
+    if not places:
+        return []
+    columns = {place: n for n, place in enumerate([*places, ELSEWHERE])}
+    home = np.array([columns[place] for place in _homes(task, asked, places)])
+    counts = np.zeros((len(ids), len(columns)))
+    rows, ranks = np.nonzero(ids >= 0)
+    np.add.at(counts, (rows, home[ids[rows, ranks]]), 1)
+    existing = np.bincount(home, minlength=len(columns)) / len(home)
+    return [
+        Share(place, share, float(existing[columns[place]]))
+        for place, share in zip(columns, shares_over_roots(counts), strict=True)
+    ]
 
 
 def _homes(task: PirTask, asked: list[str], places: list[str]) -> list[str]:

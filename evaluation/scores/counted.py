@@ -1,16 +1,17 @@
 """The rule for which questions count; every value of a measure follows it.
 
-A question counts if it has a perspective and the label source has a label for it, that is, if a passage of the pool has a label
-for one of its perspectives. The pool holds the passages of all stored runs on the data set and corpus, to their full depth. A
-detector labels every pair, so with a detector all questions with perspectives count. In a question that counts, pairs without a
-label are not relevant, as in trec_eval.
+A question counts if it has a perspective and the label source has a label for one of its perspectives: a judgment of a passage of
+the corpus, a gold label, or a label of a passage of the pool. The pool holds the passages of all stored runs on the data set and
+corpus, to their full depth. A detector labels every pair, so with a detector all questions with perspectives count. In a
+question that counts, pairs without a label are not relevant, as in trec_eval.
 
 Therefore a question counts for every run or for none, and n depends on the data set, the corpus, the label source and the
-measure. If questions were left out because a run retrieved no labelled passage (as before 0.5), a run would score higher for
-doing so.
+measure; retrieving passages that nobody judged cannot raise a score. `Unjudged.LEFT_OUT` is the other rule: a question without a
+label in a run's own top k is left out of the run's mean.
 """
 
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -18,14 +19,37 @@ import numpy.typing as npt
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.stored import load_dataset, split_version
+from berdseye.data.errors import UnknownNameError
 from berdseye.data.progress import Progress, silent
 from berdseye.data.runs.stored import Run, list_runs, load_run
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.labelled_runs import KeyedRun, keyed_run, with_labels
+from berdseye.evaluation.labels.recorded import recorded_labels
 from berdseye.evaluation.labels.sources import LabelSource
+from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
 
 Bools = npt.NDArray[np.bool_]
+
+
+class Unjudged(StrEnum):
+    """How a question counts for a run whose top k has no label for it, although the label source has one elsewhere."""
+
+    ZERO = "zero"
+    LEFT_OUT = "left-out"
+
+
+def unjudged_of(workspace: Workspace, asked: str | None = None) -> Unjudged:
+    """Return the requested rule, by default that of the workspace's settings; raises `UnknownNameError`."""
+    return parse_unjudged(workspace.settings.get("measures", {}).get("unjudged") if asked is None else asked)
+
+
+def parse_unjudged(asked: str | None) -> Unjudged:
+    """Return the rule of this name, `zero` for None; raises `UnknownNameError`."""
+    try:
+        return Unjudged.ZERO if asked is None else Unjudged(asked)
+    except ValueError:
+        raise UnknownNameError("rule for unjudged questions", str(asked), list(Unjudged)) from None
 
 
 def counting(perspectives: npt.NDArray[np.int64], known: Bools, source: LabelSource | None = None) -> Bools:
@@ -43,17 +67,22 @@ class Counted:
     """The questions that count.
 
     `questions` bool[n_questions]: whether each question counts. `relevant` bool[n_questions], if known: whether the pool holds a
-    relevant passage for the question; measures of recall are undefined for the others, whatever a run retrieves.
+    relevant passage for the question; measures of recall are undefined for the others, whatever a run retrieves. `unjudged`: the
+    rule for questions without a label in a run's top k.
     """
 
     questions: Bools
     relevant: Bools | None = None
+    unjudged: Unjudged = Unjudged.ZERO
 
-    def by(self, measure: Measure) -> Bools:
-        """Return the questions that have a value by a measure, bool[n_questions]."""
+    def by(self, measure: Measure, support: Support) -> Bools:
+        """Return the questions that have a value by a measure of a ranking, bool[n_questions]."""
+        questions = self.questions
         if measure.pooled and self.relevant is not None:
-            return self.questions & self.relevant
-        return self.questions
+            questions = questions & self.relevant
+        if self.unjudged is Unjudged.LEFT_OUT:
+            questions = questions & support.judged[:, : measure.k].any(axis=(1, 2))
+        return questions
 
 
 def counted_questions(
@@ -75,6 +104,8 @@ def counted_questions(
     known = np.zeros(len(questions), dtype=np.bool_)
     if source.plain.asks_detector:
         return counting(perspectives, known, source)
+    recorded = recorded_labels(workspace, judgments, source, questions, corpus)
+    known |= np.array([bool((~np.isnan(labels)).any()) for labels in recorded], dtype=np.bool_)
     stored, _ = pooled_runs(workspace, dataset, corpus)
     for pooled in stored or ([run] if run is not None else []):
         keyed = keyed_run(workspace, pooled, questions, pooled.ids.shape[1])

@@ -21,7 +21,7 @@ from berdseye.evaluation.labels.sources import HUMAN, LabelSource, source_grade
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure, Unit, parse_measure, values_of
 from berdseye.evaluation.scores.corrected import corrected_mean
-from berdseye.evaluation.scores.counted import Counted, counted_questions
+from berdseye.evaluation.scores.counted import Counted, Unjudged, counted_questions, unjudged_of
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, below, enough_judged, min_judged_of, withheld
 from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
 
@@ -97,22 +97,26 @@ def score_run(
     *,
     pool: Pool | None = None,
     min_judged: float | None = None,
+    unjudged: Unjudged | str | None = None,
     progress: Progress = silent,
 ) -> list[Score]:
     """Compute one score for each measure.
 
     The questions that count follow from `berdseye.evaluation.scores.counted` and are equal for all runs; a question for which the
     run retrieved no passage counts as covering no perspective. A score over less than a share `min_judged` of labelled pairs
-    (None: the workspace's setting) is withheld (`evaluation.scores.enough_judged`). Measures of recall take the labels of
-    passages outside the run from all stored runs on its data set and corpus (`pooled_qrels`); `pool` is the result of `pool_of`,
-    if it is known.
+    (None: the workspace's setting) is withheld (`evaluation.scores.enough_judged`). `unjudged` 'left-out' leaves out the
+    questions without a label in the run's own top k (None: the workspace's setting, by default 'zero'). Measures of recall take
+    the labels of passages outside the run from all stored runs on its data set and corpus (`pooled_qrels`); `pool` is the
+    result of `pool_of`, if it is known.
 
     A corrected source gives the corrected mean. Its n counts the questions that a batch drew at random and that people judged
     completely (`annotation.batches.random_sample`), and its judged@k is that of people. Raises `BadInputError` if there is no
     such question.
     """
     reader = _StoredRun(workspace, judgments, run, pool, progress)
-    scores = score_read(workspace, judgments, run.manifest, source, measures, reader, min_judged=min_judged)
+    scores = score_read(
+        workspace, judgments, run.manifest, source, measures, reader, min_judged=min_judged, unjudged=unjudged
+    )
     refuse_without_sample(scores, run.manifest.name, source)
     return scores
 
@@ -190,6 +194,7 @@ def score_read(
     reader: RunReader,
     *,
     min_judged: float | None = None,
+    unjudged: Unjudged | str | None = None,
 ) -> list[Score]:
     """One score a measure, from what `reader` reads; `score_run` describes them.
 
@@ -207,15 +212,16 @@ def score_read(
             )
         fitting_corpus(workspace, reader.run(), load_dataset(workspace, manifest.dataset))
     pool = reader.pool(source, measures)
+    counted = replace(pool.counted, unjudged=unjudged_of(workspace, unjudged))
     if pool.qrels is not None and pooled is not None:
         support = pool.qrels.support(reader.run().ids[:, :k])
-        return scores_of(measures, support, pool.counted, None, min_judged=floor, **made_by)
+        return scores_of(measures, support, counted, None, min_judged=floor, **made_by)
     support = reader.labelled(source.plain, k).support
     people = None
     if source.corrected:
         by_people = reader.labelled(LabelSource((HUMAN,)), k)
         people = PeopleSample(by_people.support, samples_of(judgments, manifest.dataset, by_people, measures))
-    return scores_of(measures, support, pool.counted, people, min_judged=floor, **made_by)
+    return scores_of(measures, support, counted, people, min_judged=floor, **made_by)
 
 
 @dataclass(frozen=True)
@@ -268,6 +274,7 @@ def score_runs(
     measures: Sequence[Measure],
     *,
     min_judged: float | None = None,
+    unjudged: Unjudged | str | None = None,
     progress: Progress = silent,
 ) -> list[Score]:
     """Compute the scores of several stored runs, as `score_run` does; the pool is computed once per data set and corpus.
@@ -281,7 +288,9 @@ def score_runs(
         if place not in pools and not (source.corrected and any(m.pooled for m in measures)):
             pools[place] = pool_of(workspace, judgments, run, source, measures, progress=progress)
         reader = _StoredRun(workspace, judgments, run, pools.get(place), progress)
-        scores += score_read(workspace, judgments, run.manifest, source, measures, reader, min_judged=min_judged)
+        scores += score_read(
+            workspace, judgments, run.manifest, source, measures, reader, min_judged=min_judged, unjudged=unjudged
+        )
     refuse_without_sample(scores, " and ".join(dict.fromkeys(r.manifest.name for r in runs)), source)
     return scores
 
@@ -320,20 +329,23 @@ def scores_of(
 ) -> list[Score]:
     """Compute one score for each measure from the support of a ranking, over the questions that count.
 
+    judged@k is the share of labelled pairs of the questions that have a value, or if none has, of those that count.
     `people` holds people's labels for a corrected mean. `min_judged` does not apply to corrected means, because their interval
     shows whether the sample is large enough.
     """
     scores = []
     for measure, raw in zip(measures, values_of(measures, support), strict=True):
-        values, by_people, reason = np.where(counted.by(measure), raw, np.nan), None, ""
-        judged = support.judged_at(measure.k)
+        values, by_people, reason = np.where(counted.by(measure, support), raw, np.nan), None, ""
+        valued = ~np.isnan(values)
+        valued = valued if valued.any() else counted.questions
+        judged = support.judged_at(measure.k, valued)
         if people is None:
             estimate = mean_with_interval(values, bounds=measure.bounds)
             if estimate.n and not enough_judged(judged, min_judged):
                 estimate, reason = withheld(estimate, judged, min_judged), below(min_judged)
         else:
             by_people = np.where(people.drawn[measure.k], completely_judged_values(measure, people.support), np.nan)
-            judged = people.support.judged_at(measure.k)
+            judged = people.support.judged_at(measure.k, valued)
             estimate = corrected_mean(by_people, values, bounds=measure.bounds).estimate
             reason = "" if estimate.n else NO_SAMPLE
         scores.append(
@@ -358,7 +370,7 @@ def scores_of(
 
 def counted_values(measure: Measure, support: Support, counted: Counted) -> npt.NDArray[np.float64]:
     """Return the value of each question that counts, NaN for the others, float64[n_questions]."""
-    return np.where(counted.by(measure), measure.values(support), np.nan)
+    return np.where(counted.by(measure, support), measure.values(support), np.nan)
 
 
 def completely_judged_values(measure: Measure, support: Support) -> npt.NDArray[np.float64]:

@@ -14,7 +14,7 @@ from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scores.counted import as_version
+from berdseye.evaluation.scores.counted import Unjudged, as_version
 from berdseye.evaluation.scores.scoring import Score, score_run
 from berdseye.evaluation.statistics.significance import Comparison, compare
 
@@ -69,6 +69,7 @@ def compare_versions(
     measures: Sequence[Measure],
     *,
     min_judged: float | None = None,
+    unjudged: Unjudged | str | None = None,
     progress: Progress = silent,
 ) -> VersionComparison:
     """Measure a run under two versions of its data set, and the difference with a 95% bootstrap interval over questions.
@@ -81,7 +82,10 @@ def compare_versions(
     if names[0] == names[1]:
         raise BadInputError(f"Both versions are {names[0]}.", hint="Name two different versions.")
     first, second = (
-        score_run(workspace, judgments, one, source, measures, min_judged=min_judged, progress=progress) for one in runs
+        score_run(
+            workspace, judgments, one, source, measures, min_judged=min_judged, unjudged=unjudged, progress=progress
+        )
+        for one in runs
     )
     compared = [
         compare({names[1]: new.shown_values, names[0]: old.shown_values}, bounds=m.differences)[0]

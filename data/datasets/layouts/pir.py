@@ -18,13 +18,13 @@ def questions_of(task: PirTask) -> Imported:
     """Convert root queries to questions.
 
     The gold label of a passage is positive for the perspective it is relevant to, and negative for the other perspectives
-    of that root query.
+    of that root query. Questions, perspectives and passages have no whitespace at their ends, unlike those of the task.
     """
     by_root: dict[str, list[tuple[Perspective, list[str]]]] = {}
     for query in task.queries:
-        passages = [task.passages[i].text for i in sorted(query.relevant)]
-        perspective = Perspective(query.perspective, SIDES.get(query.label))
-        by_root.setdefault(query.root, []).append((perspective, passages))
+        passages = [task.passages[i].text.strip() for i in sorted(query.relevant)]
+        perspective = Perspective(query.perspective.strip(), SIDES.get(query.label))
+        by_root.setdefault(query.root.strip(), []).append((perspective, passages))
     gold: dict[Pair, bool] = {}
     for entries in by_root.values():
         for perspective, _ in entries:

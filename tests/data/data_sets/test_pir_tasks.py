@@ -36,7 +36,7 @@ def test_a_task_is_read(tmp_path: Path) -> None:
     assert task.name == "tiny"
     assert task.passages == [
         Passage(0, "0", "", "Zoos protect."),
-        Passage(1, "1", "", "Zoos harm."),
+        Passage(1, "1", "", " Zoos harm. "),
         Passage(2, "2", "", "Cars."),
     ]
     assert [tuple(q) for q in task.queries] == [

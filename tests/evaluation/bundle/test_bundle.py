@@ -16,7 +16,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.runs.stored import Run, list_runs, load_run, save_run
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.bundle.archive import MANIFEST, hashes, zipped
-from berdseye.evaluation.bundle.tables import CSV_FILE, JSON_FILE, LATEX_FILE, rows_of
+from berdseye.evaluation.bundle.tables import CSV_FILE, JSON_FILE, LATEX_FILE, rows_of, table_files
 from berdseye.evaluation.bundle.verifying import verify
 from berdseye.evaluation.bundle.writing import bundle_of
 from berdseye.evaluation.labels.sources import parse_label_source
@@ -298,9 +298,42 @@ def test_studies_that_follow_from_the_runs_are_computed_again(
     assert [name for name in found.only_hashed if name.endswith(".json")] == [
         f"studies/{r.name}/study.json" for r in sorted(results, key=lambda r: r.name)
     ]
+    # Figures of a paper do not follow from runs: other versions show others, and a bundle of theirs is still verified.
+    [tabled] = [name for name in files if name.endswith("/berds-base-k2.json")]
+    older = json.loads(files[tabled])
+    older[0]["published"] = 12.5
+    older.append({**dict.fromkeys(older[0]), "corpus": "sphere", "pipeline": "bm25", "published": 24.74})
+    again = verify(put(tmp_path, files | {tabled: json.dumps(older).encode()}, rehash=True))
+    assert (again.mismatches, again.numbers) == ((), found.numbers)
+    older[0]["value"] = 12.5
+    assert verify(put(tmp_path, files | {tabled: json.dumps(older).encode()}, rehash=True)).mismatches
     [compared] = [name for name in files if name.endswith("/compare.json")]
     cells = json.loads(files[compared])
     cells[0]["value"] += 1
     [told] = verify(put(tmp_path, files | {compared: json.dumps(cells).encode()}, rehash=True)).mismatches
     assert told.startswith(f"{compared}, row 1: value is ")
     assert compared in verify(put(tmp_path, bundled("MRecall@2"))).only_hashed
+
+
+def as_format_2(files: Files) -> Files:
+    """The bundle as the version before wrote it: another format, no rule for unjudged questions."""
+    manifest = json.loads(files[MANIFEST])
+    manifest["format"] = 2
+    del manifest["settings"]["unjudged"]
+    return files | {MANIFEST: json.dumps(manifest).encode()}
+
+
+def test_a_bundle_of_format_2_is_verified_but_for_what_was_redefined(files: Files, tmp_path: Path) -> None:
+    rows = json.loads(files[JSON_FILE])
+    for row in rows:
+        row["judged"] = 0.9
+        row["value"] = 0.9 if row["measure"] == "alpha_nDCG@3" else row["value"]
+    found = verify(put(tmp_path, as_format_2(files | table_files(rows)), rehash=True))
+    assert found.mismatches == ()
+    assert "judged@k was divided over all questions" in found.notes[0]
+    # Three scores (two data sets and their average) by six measures: judged of each, and three figures of each alpha_nDCG.
+    assert found.numbers == 6 * 18 - 18 - 3 * 3
+    rows[0]["value"] = 0.123  # MRecall, whose definition is the same
+    wrong = verify(put(tmp_path, as_format_2(files | table_files(rows)), rehash=True)).mismatches
+    assert len(wrong) == 1
+    assert "value is 0.123" in wrong[0]

@@ -149,6 +149,49 @@ def test_diversity_equals_ir_measures_on_the_files_themselves(
         np.testing.assert_allclose(values, [peer[name, q] for q in asked], atol=1e-6)
 
 
+def greedy_gain(order: list[int], subtopics: dict[int, list[int]], k: int) -> float:
+    """The discounted gain of the first k passages, alpha 1/2 (Clarke et al., 2008, equations 3 and 4)."""
+    seen: dict[int, int] = {}
+    total = 0.0
+    for rank, passage in enumerate(order[:k], start=1):
+        for subtopic in subtopics.get(passage, ()):
+            total += 0.5 ** seen.get(subtopic, 0) / np.log2(1 + rank)
+            seen[subtopic] = seen.get(subtopic, 0) + 1
+    return total
+
+
+def greedy_ideal(subtopics: dict[int, list[int]], k: int) -> float:
+    """The gain of ndeval's ideal ranking: always the passage that adds most, of equal ones that with the highest id."""
+    left, seen, order = sorted(subtopics, reverse=True), dict[int, int](), list[int]()
+    while left and len(order) < k:
+        best = max(left, key=lambda p: sum(0.5 ** seen.get(s, 0) for s in subtopics[p]))
+        left.remove(best)
+        order.append(best)
+        for subtopic in subtopics[best]:
+            seen[subtopic] = seen.get(subtopic, 0) + 1
+    return greedy_gain(order, subtopics, k)
+
+
+def test_systems_on_one_pool_are_divided_by_one_ideal() -> None:
+    """alpha_nDCG of five systems on the same pools equals an oracle in plain Python, whose divisor no system changes."""
+    rng = np.random.default_rng(17)
+    pools = [(rng.random((9, 4)) < 0.4).astype(float) for _ in range(60)]
+    numbers = np.sort(rng.permutation(10_000)[:9]).astype(np.int64)
+    qrels = Qrels([str(n) for n in range(60)], [numbers] * 60, pools)
+    subtopics = [
+        {int(p): np.flatnonzero(row).tolist() for p, row in zip(numbers, block, strict=True) if row.any()}
+        for block in pools
+    ]
+    k, [measure] = 5, parse_measures("alpha_nDCG@5")
+    for _ in range(5):
+        ids = np.stack([rng.permutation([*numbers, 20_000, 20_001])[:7] for _ in pools]).astype(np.int64)
+        expected = [
+            greedy_gain(row, by_passage, k) / greedy_ideal(by_passage, k)
+            for row, by_passage in zip(ids.tolist(), subtopics, strict=True)
+        ]
+        np.testing.assert_allclose(measure.values(qrels.support(ids)), expected, atol=1e-6)
+
+
 def test_together_is_as_alone() -> None:
     _, support = read(*random_files(7))
     measures = parse_measures("Recall@5 MRecall@5 alpha_nDCG@5 nDCG@5 ERR_IA@3 Precision@5")

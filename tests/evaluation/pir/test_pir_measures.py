@@ -20,6 +20,7 @@ from berdseye.evaluation.pir.measures import (
     extractions,
     location_matrix,
     perspective_shares,
+    root_places,
     shares_over_roots,
     with_perspectives,
 )
@@ -108,6 +109,20 @@ def test_the_location_matrix_by_hand() -> None:
         ("Nigeria", ELSEWHERE): 0.0,
     }
     assert matrix.loc[("Niger", "Niger"), "queries"] == 2
+
+
+def test_the_places_of_root_queries_by_hand() -> None:
+    """Root a finds 0 (Niger) and 2 (Nigeria), root b 4 (Nigeria), 3 (elsewhere) and padding: a quarter, a half, a quarter.
+
+    Of the six passages, 0 is from Niger, 1, 2 and 4 from Nigeria, 3 and 5 from elsewhere.
+    """
+    shares = root_places(news(), np.array([[0, 2, -1], [4, 3, -1]]))
+    assert [(s.label, s.retrieved.value, s.retrieved.n, s.corpus) for s in shares] == [
+        ("Niger", 0.25, 2, pytest.approx(1 / 6)),
+        ("Nigeria", 0.5, 2, 0.5),
+        (ELSEWHERE, 0.25, 2, pytest.approx(1 / 3)),
+    ]
+    assert root_places(task(), np.zeros((2, 2), dtype=np.int64)) == []
 
 
 def test_a_task_without_places_has_no_matrix() -> None:

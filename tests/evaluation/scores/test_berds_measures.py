@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Perspective, Question
-from berdseye.evaluation.bias.sides import Leaning, lead, leanings, supporting_places
+from berdseye.evaluation.bias.sides import Leaning, delta, leanings, side_counts, supporting_places
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import mrecall
 from berdseye.evaluation.scores.cover import documents_to_cover, first_ranks, union_coverage
@@ -77,9 +77,31 @@ def test_leaning() -> None:
     assert leanings(support, 1 - places.clip(0), 1)[0] is Leaning.OPPOSING
 
 
-def test_the_lead_of_the_supporting_side() -> None:
-    # Top 3 hold the supporting side (place 0) twice and the other once: (2/3 - 1/3) / (2/3) = 1/2.
-    support = Support.of([[[1, 0], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]], [[1, 0]]])
-    np.testing.assert_equal(lead(support, np.array([0, 0, -1]), 3), [0.5, nan, nan])
-    # The other way round: (1/3 - 2/3) / (1/3) = -1; all for the supporting side: 1.
-    np.testing.assert_equal(lead(support, np.array([1, 1, 0]), 3), [-1, 1, 1])
+def test_delta_is_one_ratio_over_the_passages_of_all_questions() -> None:
+    # Top 3 of the first question hold the supporting side (place 0) twice and the opposing once, of the second the opposing alone
+    # twice, of the third (place 1 is the supporting one) each side once; the last has no known sides.
+    support = Support.of([[[1, 0], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]], [[1, 0], [0, 1], [0, 0]], [[1, 0]]])
+    counts = side_counts(support, np.array([0, 0, 1, -1]), 3)
+    np.testing.assert_equal(counts, [[2, 1], [0, 2], [1, 1], [nan, nan]])
+    # p = 3 / 9 and n = 4 / 9: Delta = (3 - 4) / 3. The mean of the questions' own ratios, 1/2 and 0, would leave the second out.
+    assert delta(counts) == pytest.approx((-1 / 3, nan, nan, 3), nan_ok=True)
+    assert delta(counts[1:2]) == pytest.approx((nan, nan, nan, 1), nan_ok=True)
+    assert delta(counts[3:]) == pytest.approx((nan, nan, nan, 0), nan_ok=True)
+    assert delta(np.array([[3, 0], [0, 0]])).value == 1
+
+
+def test_the_interval_of_delta_is_that_of_a_ratio() -> None:
+    random = np.random.default_rng(4)
+    counts = random.binomial(5, (0.4, 0.3), size=(400, 2)).astype(float)
+    value, low, high, n = delta(counts)
+    assert n == 400
+    # The oracle is the delta method for a ratio of means: the deviations of n - (n/p) p, over p.
+    ratio = counts[:, 1].sum() / counts[:, 0].sum()
+    error = np.std(counts[:, 1] - ratio * counts[:, 0], ddof=1) / counts[:, 0].mean() / np.sqrt(n)
+    assert value == pytest.approx(1 - ratio)
+    assert (low, high) == pytest.approx((value - 1.96 * error, value + 1.96 * error), abs=0.25 * error)
+    rare = np.tile([0.0, 1.0], (40, 1))
+    rare[0] = [1, 1]
+    assert np.isnan(delta(rare)[1:3]).all(), (
+        "a third of the resamples have no supporting passage, so Delta has no lower bound"
+    )

@@ -21,7 +21,7 @@ from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
 from berdseye.evaluation.scores.counted import counted_questions
 from berdseye.evaluation.scores.scoring import score_run, scores_of
-from tests.evaluation.small_workspace import CORPUS, DATASET, QUESTIONS, TEXTS, passages, put_gold
+from tests.evaluation.small_workspace import CORPUS, DATASET, QUESTIONS, TEXTS, judge, passages, put_gold
 
 ALL = "MRecall@2 Precision@2 Coverage@2 ToCover@2 Recall@2 nDCG@2 AP@2 Rprec alpha_nDCG@2 ERR_IA@2 StRecall@2"
 GOLD = {(0, 0, 0): True, (0, 1, 1): True, (1, 0, 3): False}
@@ -158,3 +158,17 @@ def by_file_of_top(workspace: Workspace, path: Path) -> dict[str, dict[str, Any]
     assert result.exit_code == 0, result.output
     found: dict[str, dict[str, Any]] = json.loads(result.stdout)
     return found
+
+
+def test_a_lone_run_cannot_leave_out_a_question_by_retrieving_unjudged_text(
+    small: Workspace, run: Run, judgments: Judgments
+) -> None:
+    """People judged only passage 0 for the second question, which the run does not rank: the question counts as 0, n is 2."""
+    ana = judgments.sign_in("Ana")
+    judge(judgments, ana, 0, 0, 0, "supports")
+    judge(judgments, ana, 1, 0, 0, "does not support")
+    source, measures = parse_label_source("human"), parse_measures("Precision@1")
+    [zero] = score_run(small, judgments, run, source, measures, min_judged=0)
+    assert (zero.estimate.value, zero.estimate.n, zero.judged) == (pytest.approx(0.5), 2, pytest.approx(1 / 3))
+    [left_out] = score_run(small, judgments, run, source, measures, min_judged=0, unjudged="left-out")
+    assert (left_out.estimate.value, left_out.estimate.n, left_out.judged) == (1.0, 1, pytest.approx(1 / 2))

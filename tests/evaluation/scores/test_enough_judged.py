@@ -113,7 +113,7 @@ def test_python_gives_nan_and_the_judged_share(small: Workspace, run: Run) -> No
     ws = berdseye.open(small.folder)
     [found] = ws.measures(run.manifest.name, "MRecall@2", "human").to_dict("records")
     assert np.isnan([found["value"], found["low"], found["high"]]).all()
-    assert (found["n"], found["judged"]) == (1, pytest.approx(1 / 6))
+    assert (found["n"], found["judged"]) == (1, pytest.approx(1 / 4))
     assert ws.measures(run.manifest.name, "MRecall@2", "human", min_judged=0)["value"].tolist() == [0.0]
     compared = ws.compare(run.manifest.name, run.manifest.name, "MRecall@2", "human")
     assert np.isnan(compared.contrast.means).all()

@@ -57,9 +57,9 @@ def test_judged_is_the_share_of_pairs_with_a_label(small: Workspace, run: Run, j
     judge(judgments, judgments.sign_in("Ana"), 0, 0, 0, "supports")
     judge(judgments, judgments.sign_in("Ana"), 0, 1, 1, "supports")
     one, three = scores(small, judgments, run, "human", "MRecall@1 MRecall@3")
-    # Top 1: pairs 2 + 1, one judged. Top 3: 3 * 2 + 2 * 1, two judged. Of the second question no run holds a judged pair.
-    assert one.judged == pytest.approx(1 / 3)
-    assert three.judged == pytest.approx(2 / 8)
+    # Only the first question counts. Top 1: two pairs, one judged. Top 3: six pairs, two judged.
+    assert one.judged == pytest.approx(1 / 2)
+    assert three.judged == pytest.approx(2 / 6)
     np.testing.assert_equal(three.values, [1, nan, nan])
     assert three.estimate.n == 1
     assert isnan(three.estimate.low)
@@ -76,14 +76,14 @@ def test_too_few_judged_pairs_give_the_reason_in_place_of_a_number(
     small: Workspace, run: Run, judgments: Judgments
 ) -> None:
     judge(judgments, judgments.sign_in("Ana"), 0, 0, 0, "supports")
-    for asked, shown in ((0.34, False), (0.33, True)):  # one of the three pairs at rank 1
+    for asked, shown in ((0.51, False), (0.5, True)):  # one of the two pairs at rank 1
         [score] = scores(small, judgments, run, "human", "Precision@1", asked)
         assert (score.estimate.value == 1.0, score.withheld == "") == (shown, shown)
-        assert (score.estimate.n, score.judged) == (1, pytest.approx(1 / 3))
+        assert (score.estimate.n, score.judged) == (1, pytest.approx(1 / 2))
         [average] = macro_average([score])
         assert isnan(average.estimate.value) != shown
         assert average.withheld == score.withheld
-    assert scores(small, judgments, run, "human", "Precision@1", 0.5)[0].withheld == "judged below 50%"
+    assert scores(small, judgments, run, "human", "Precision@1", 0.6)[0].withheld == "judged below 60%"
     (small.folder / "berdseye.toml").write_text("[measures]\nmin_judged = 0.2\n")
     source, measures = parse_label_source("human"), parse_measures("Precision@1")
     [set_lower] = score_run(Workspace.open(small.folder), judgments, run, source, measures)

@@ -1,6 +1,7 @@
 """Choosing the weight of MMR on a dev split: topics whose rankings turn at weights that were worked out beforehand."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import sqrt
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ import pytest
 
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.data.corpora import Corpus
-from berdseye.data.corpora.tuned_weights import TunedWeight, read_tuned
+from berdseye.data.corpora.tuned_weights import TunedWeight, read_tuned, write_tuned
 from berdseye.data.datasets.stored import GOLD, save_dataset
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.labels import LabelStore
@@ -151,6 +152,16 @@ def test_afterwards_the_name_means_the_weight(workspace: Workspace, corpus: Corp
     manifest = run_pipeline(workspace, "one", "c", PIPELINE, 2)
     assert manifest.pipeline == "dense(table) >> mmr(0.9,embedder=alike)"
     assert load_run(workspace, manifest.name).ids[1:].tolist() == [[3, 5], [9, 10]]
+
+
+def test_a_weight_for_scores_that_were_divided_in_another_way_is_refused(
+    workspace: Workspace, corpus: Corpus, judgments: Judgments
+) -> None:
+    tuned = tuned_on(workspace, judgments, "one")
+    for versions in ({k: v for k, v in tuned.versions.items() if k != "mmr"}, {}):
+        write_tuned(corpus.folder, PIPELINE, replace(tuned, versions=versions))
+        with pytest.raises(BadInputError, match=r"tuned by an older version.*Run `berdseye tune` again"):
+            search(corpus, parse_pipeline(PIPELINE), ["taxes?"], 2)
 
 
 def test_a_stored_weight_holds_until_something_it_depends_on_changes(
