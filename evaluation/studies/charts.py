@@ -1,7 +1,7 @@
 """Charts that several studies share."""
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Literal, cast
 
 import altair as alt
 import pandas as pd
@@ -60,6 +60,23 @@ def stacked(cells: pd.DataFrame, title: str, *, row: str, colour: str, colours: 
         )
     )
     return cast(alt.Chart, chart.properties(height=alt.Step(_ROW), width=_WIDTH))
+
+
+def matrix(cells: pd.DataFrame, title: str, *, row: str, column: str, span: tuple[float, float] = (-1, 1)) -> alt.Chart:
+    """Draw `value` of each row and column as a coloured cell, in the order of the rows; the colours cover `span`."""
+    order = list(dict.fromkeys(cells[row]))
+    scheme: Literal["redblue", "blues"] = "redblue" if span[0] < 0 else "blues"
+    chart = (
+        alt.Chart(_plain(cells), title=title)
+        .mark_rect()
+        .encode(
+            alt.X(f"{column}:N", sort=order, title=None),
+            alt.Y(f"{row}:N", sort=order, title=None),
+            alt.Color("value:Q", title=None, scale=alt.Scale(domain=list(span), scheme=scheme)),
+            tooltip=_tooltip_columns(cells),
+        )
+    )
+    return cast(alt.Chart, chart)
 
 
 def _plain(cells: pd.DataFrame) -> pd.DataFrame:

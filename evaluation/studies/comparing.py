@@ -104,16 +104,19 @@ def at_growing_k(name: str, deepest: int) -> list[Measure]:
 def points_by_k(
     scores: Sequence[Score], measures: Sequence[Measure], min_judged: float = MIN_JUDGED
 ) -> list[dict[str, object]]:
-    """Return one point per measure of one system, over all questions of the data sets that it has scores for.
+    """Return one point per measure of one system, over the questions of its data sets that have a value at every k, so that
+    points differ in k alone.
 
     Keys: `k`, `value`, `low` and `high` as tables show them, `n`, `judged` (a share), `labels` and `detector_version`. A point
     has no value if fewer than a share `min_judged` of its pairs have a label.
     """
     points: list[dict[str, object]] = []
-    for measure in measures:
+    by_measure = [np.concatenate([s.values for s in scores if s.measure == str(measure)]) for measure in measures]
+    everywhere = ~np.isnan(by_measure).any(axis=0)
+    for measure, values in zip(measures, by_measure, strict=True):
         of_measure = [s for s in scores if s.measure == str(measure)]
         judged = float(np.mean([s.judged for s in of_measure]))
-        estimate = mean_with_interval(np.concatenate([s.values for s in of_measure]), bounds=measure.bounds)
+        estimate = mean_with_interval(np.where(everywhere, values, np.nan), bounds=measure.bounds)
         estimate = withheld(estimate, judged, min_judged)
         value, low, high = ((100 if measure.unit == "share" else 1) * x for x in estimate[:3])
         points.append({"k": measure.k, "value": value, "low": low, "high": high, "n": estimate.n,

@@ -2,19 +2,18 @@
 published figures next to measured ones in every BERDS study.
 """
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from berdseye.evaluation.measures import parse_measures
 from berdseye.evaluation.published import published
+from berdseye.evaluation.published.berds import Sizes, Split, paper_corpora, paper_datasets, paper_retriever
 from berdseye.evaluation.studies.charts import dots
 from berdseye.evaluation.studies.gathering import Scores, Selection, cells_of
 from berdseye.evaluation.studies.result import StudyResult, Table
 
-_RETRIEVERS = ("dpr", "contriever", "tart", "nv-embed-v2")
 NOTE = (
     "Figures in brackets are published by BERDS, for its test splits, its corpora and the labels of its fine-tuned detector; "
     "compare them only with values for these data sets, corpora and labels."
@@ -24,31 +23,35 @@ _PUBLISHED = {5: "berds_base_k5", 10: "berds_base_k10"}
 _KEYS = ("corpus", "pipeline", "dataset", "measure")
 
 
-def paper_name(name: str) -> str:
-    """Return a name as in the published tables: `berds-kialo-test` is kialo, `dense(facebook/contriever-msmarco)` is contriever.
-
-    A pipeline with several stages or with settings, and any name that is not in the paper, is returned unchanged.
-    """
-    plain = name.removeprefix("berds-").removesuffix("-test")
-    dense = re.fullmatch(r"dense\(([^,()]+)\)", plain)
-    if dense is None:
-        return plain
-    return next((r for r in _RETRIEVERS if r in dense[1].lower()), plain)
-
-
-def with_published(ours: pd.DataFrame, theirs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+def with_published(
+    ours: pd.DataFrame, theirs: pd.DataFrame, keys: Sequence[str], sizes: Sizes, split: Split = "test"
+) -> pd.DataFrame:
     """Add a column `published` to the measured cells `ours`, and append the published cells that have no measured value.
 
-    `theirs` (columns `keys` and `value`) holds the published figures; cells match by their keys under the names of the paper.
+    `theirs` (columns `keys` and `value`) holds the published figures, of all three data sets together if `keys` does not name the
+    data set. A figure is next to a cell if retriever, data set and corpus are those of the paper by name and by size
+    (`berdseye.evaluation.published.berds`). No published figure is shown under the name of a data set or corpus of the workspace
+    that is another one.
     """
+    datasets, corpora = paper_datasets(sizes.questions, split), paper_corpora(sizes.passages)
+    paper: Mapping[str, Callable[[str], str | None]] = {
+        "dataset": datasets.get, "corpus": corpora.get, "pipeline": paper_retriever
+    }  # fmt: skip
     cells = ours.copy()
-    names = [tuple(paper_name(str(row[k])) for k in keys) for row in ours.to_dict("records")]
+    rows = [{k: str(row[k]) for k in keys} for row in ours.to_dict("records")]
+    if "dataset" not in keys and "average" not in datasets:
+        theirs = theirs.iloc[:0]
+    others = {(k, row[k]) for row in rows for k in ("dataset", "corpus") if k in row and paper[k](row[k]) != row[k]}
     figures = {tuple(str(row[k]) for k in keys): float(row["value"]) for row in theirs.to_dict("records")}
-    cells["published"] = [figures.get(name, np.nan) for name in names]
+    # An empty name is in no published table.
+    places = [tuple((paper[k](row[k]) or "") if k in paper else row[k] for k in keys) for row in rows]
+    cells["published"] = [figures.get(place, np.nan) for place in places]
+    named = {paper_name: name for name, paper_name in datasets.items()}
     rest = [
-        {**dict(zip(keys, name, strict=True)), "value": np.nan, "published": value}
-        for name, value in figures.items()
-        if name not in set(names)
+        {k: named.get(v, v) if k == "dataset" else v for k, v in zip(keys, place, strict=True)}
+        | {"value": np.nan, "published": value}
+        for place, value in figures.items()
+        if place not in set(places) and others.isdisjoint(zip(keys, place, strict=True))
     ]
     return pd.concat([cells, pd.DataFrame(rest)], ignore_index=True) if rest else cells
 
@@ -67,7 +70,7 @@ def base(gatherer: Scores, selection: Selection, ks: Sequence[int] = KS) -> Stud
             Table(
                 f"berds-base-k{k}",
                 f"Precision and MRecall at {k} by corpus, retriever and data set, in percent",
-                with_published(cells[wanted | alone], _theirs(k), _KEYS),
+                with_published(cells[wanted | alone], _theirs(k), _KEYS, gatherer.sizes(selection)),
                 ("corpus", "pipeline"),
                 ("dataset", "measure"),
                 notes=(NOTE,),

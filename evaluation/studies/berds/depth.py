@@ -33,7 +33,7 @@ def coverage(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) ->
         supports = [support for support, _ in by_dataset]
         sizes = np.concatenate([_sizes(support, depth, counted) for support, counted in by_dataset])
         within = np.where(sizes == np.inf, 0.0, np.where(np.isnan(sizes), np.nan, 1.0))
-        judged = float(np.mean([s.judged_at(depth) for s in supports]))
+        judged = float(np.mean([s.judged_at(depth, counted) for s, counted in by_dataset]))
         covered, share = (
             withheld(estimate, judged, gatherer.floor)
             for estimate in (
@@ -57,7 +57,10 @@ def coverage(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) ->
         "berds-coverage",
         f"Passages until all perspectives are covered, and questions covered within {depth} passages",
         with_published(
-            pd.DataFrame(rows), theirs if depth == DEPTH else theirs.iloc[:0], ("corpus", "pipeline", "figure")
+            pd.DataFrame(rows),
+            theirs if depth == DEPTH else theirs.iloc[:0],
+            ("corpus", "pipeline", "figure"),
+            gatherer.sizes(selection),
         ),
         ("corpus", "pipeline"),
         ("figure",),
@@ -85,7 +88,7 @@ def union(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) -> St
         for dataset in selection.datasets:
             by_pipeline = [_support(gatherer, dataset, corpus, p, depth) for p in selection.pipelines]
             supports, counted = [support for support, _ in by_pipeline], by_pipeline[0][1]
-            judged = float(np.mean([s.judged_at(depth) for s in supports]))
+            judged = float(np.mean([s.judged_at(depth, counted) for s in supports]))
             estimate = mean_with_interval(np.where(counted, union_coverage(supports, depth), np.nan))
             estimates.append(withheld(estimate, judged, gatherer.floor))
             all_supports += supports
@@ -97,7 +100,8 @@ def union(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) -> St
             for dataset, estimate in by_name
         ]
     theirs = published("berds_union").rename(columns={"mrecall": "value"})
-    cells = with_published(pd.DataFrame(rows), theirs if depth == DEPTH else theirs.iloc[:0], ("corpus", "dataset"))
+    theirs = theirs if depth == DEPTH else theirs.iloc[:0]
+    cells = with_published(pd.DataFrame(rows), theirs, ("corpus", "dataset"), gatherer.sizes(selection))
     caption = f"MRecall of the top {depth} of {len(selection.pipelines)} pipelines together, in percent"
     table = Table("berds-union", caption, cells, ("corpus",), ("dataset",), notes=(NOTE,))
     chart = dots(cells, "MRecall of the union, percent", row="corpus", colour="dataset")

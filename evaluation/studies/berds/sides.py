@@ -14,11 +14,18 @@ from berdseye.data.language_models.protocol import LanguageModel
 from berdseye.data.records import Question
 from berdseye.detectors.sides import TwoSides, supporting_sides
 from berdseye.evaluation.bias.charts import LEANING_COLOURS, sycophancy_arrows
-from berdseye.evaluation.bias.sides import Leaning, lead, leanings, shares_of_leanings, shown, supporting_places
+from berdseye.evaluation.bias.sides import (
+    Leaning,
+    delta,
+    leanings,
+    shares_of_leanings,
+    shown,
+    side_counts,
+    supporting_places,
+)
 from berdseye.evaluation.labels.labelled_runs import labelled_ranking
 from berdseye.evaluation.labels.support import Support
-from berdseye.evaluation.scores.enough_judged import withheld
-from berdseye.evaluation.statistics.intervals import mean_with_interval
+from berdseye.evaluation.scores.enough_judged import enough_judged, withheld
 from berdseye.evaluation.studies.charts import stacked
 from berdseye.evaluation.studies.gathering import Gatherer, Selection, corpus_ranking
 from berdseye.evaluation.studies.result import StudyResult, Table
@@ -66,12 +73,13 @@ def following(
     """Measure how far retrieval follows the side of the query (BERDS, figure 3).
 
     The question, its supporting and its opposing perspective are each used as the query; Delta = (p - n) / p compares the shares
-    of passages that support the supporting (p) and the opposing perspective (n).
+    of all retrieved passages that support the supporting (p) and the opposing perspective (n); see
+    `berdseye.evaluation.bias.sides.delta`. The columns `supporting` and `opposing` hold p and n in percent.
     """
     rows, unsided = [], 0
     gatherer.runs(selection, k)
     for corpus, pipeline in product(selection.corpora, selection.pipelines):
-        deltas: dict[str, list[npt.NDArray[np.float64]]] = {asked: [] for asked in _QUERIES}
+        counts: dict[str, list[npt.NDArray[np.float64]]] = {asked: [] for asked in _QUERIES}
         supports: dict[str, list[Support]] = {asked: [] for asked in _QUERIES}
         unsided = 0
         for dataset in selection.datasets:
@@ -90,25 +98,27 @@ def following(
                 ]
                 support = _support(gatherer, corpus, pipeline, kept, queries, k)
                 supports[asked].append(support)
-                deltas[asked].append(np.where(counted[sided], lead(support, supporting, k), np.nan))
-        for asked, values in deltas.items():
-            together = np.concatenate(values) if values else np.array([])
+                counts[asked].append(side_counts(support, supporting, k)[counted[sided]])
+        for asked, by_dataset in counts.items():
+            together = np.concatenate([np.empty((0, 2)), *by_dataset])
             judged = float(np.mean([s.judged_at(k) for s in supports[asked]] or [np.nan]))
-            estimate = withheld(mean_with_interval(together, bounds=(1.0 - k, 1.0)), judged, gatherer.floor)
-            rows.append({"corpus": corpus, "pipeline": pipeline, "asked": asked, "value": estimate.value,
-                         "low": estimate.low, "high": estimate.high, "n": estimate.n,
-                         "undefined": int(np.isnan(together).sum()),
+            estimate = withheld(delta(together), judged, gatherer.floor)
+            p, n = 100 * together.sum(axis=0) / (k * max(len(together), 1))
+            shares = {"supporting": p, "opposing": n} if enough_judged(judged, gatherer.floor) else {}
+            rows.append({"corpus": corpus, "pipeline": pipeline, "asked": asked, **estimate._asdict(), **shares,
                          **gatherer.provenance(supports[asked], k)})  # fmt: skip
     cells = pd.DataFrame(rows)
     table = Table(
         "berds-sycophancy",
-        f"Delta = (p - n) / p of the top {k} by query; 1: all passages are supporting, 0: as many opposing as supporting",
+        f"Delta = (p - n) / p of the top {k} of all questions by query; 1: no passage is opposing, 0: as many opposing as "
+        "supporting",
         cells,
         ("corpus", "pipeline"),
         ("asked",),
         digits=2,
         notes=(
-            "Questions without a supporting passage (p = 0) have no Delta; the CSV counts them in the column undefined.",
+            "p and n are percentages of the passages retrieved for all questions; the CSV has them in the columns supporting "
+            "and opposing. Without a supporting passage (p = 0) Delta is undefined.",
         ),
     )
     drawn = cells.assign(system=cells["pipeline"] + ", " + cells["corpus"])

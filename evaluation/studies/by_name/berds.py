@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from berdseye.evaluation.studies.by_name.of_runs import of_runs
 from berdseye.evaluation.studies.by_name.options import Between
+from berdseye.retrieval.expansion.protocol import Queries
 
 if TYPE_CHECKING:
     from berdseye.data.language_models.protocol import LanguageModel
@@ -26,20 +27,39 @@ def base(gatherer: "Gatherer", selection: "Selection", *, k: Sequence[int] | Non
 
 @of_runs
 def diversity(
-    gatherer: "Gatherer", selection: "Selection", *, k: int = 5, weight: str = "0.95", expansion: str | None = None
+    gatherer: "Gatherer",
+    selection: "Selection",
+    *,
+    k: int = 5,
+    weight: str = "0.95",
+    dev: Sequence[str] | None = None,
+    embedder: str = "static",
+    expansion: str | None = None,
+    queries: Queries = "released",
 ) -> "StudyResult":
-    """Compute table 4."""
+    """Compute table 4; `dev` names the data sets on which the weight of MMR is tuned, instead of `weight`."""
     from berdseye.evaluation.studies.berds.diversity import diversity as study
 
-    return study(gatherer, selection, k=k, weight=weight, expansion=expansion)
+    return study(
+        gatherer,
+        selection,
+        k=k,
+        weight=weight,
+        dev=dev or (),
+        embedder=embedder,
+        expansion=expansion,
+        queries=queries,
+    )
 
 
 @of_runs
-def weights(gatherer: "Gatherer", selection: "Selection", *, measure: str = "MRecall@5") -> "StudyResult":
+def weights(
+    gatherer: "Gatherer", selection: "Selection", *, measure: str = "MRecall@5", embedder: str = "static"
+) -> "StudyResult":
     """Compute table 8, and store the weights."""
     from berdseye.evaluation.studies.berds.diversity import tuning
 
-    return tuning(gatherer, selection, measure=measure)
+    return tuning(gatherer, selection, measure=measure, embedder=embedder)
 
 
 @of_runs

@@ -1,8 +1,11 @@
 """DebateQA's measures of answers by name, and their validity."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from berdseye.data.datasets.subsets import Subset
+from berdseye.data.errors import UnknownNameError
 from berdseye.data.given_options import only_with
 from berdseye.data.progress import Progress
 from berdseye.data.workspace import Workspace
@@ -25,20 +28,24 @@ def debateqa(
     answers: Names = None,
     measures: str = "PD(gpt2) DA(llm)",
     stratify_by: str = "",
-    prompts: Path | None = None,
+    prompt: Names = None,
     limit: Limit = None,
+    sample: Limit = None,
+    sample_seed: Seed = 0,
     paper: bool = True,
 ) -> "StudyResult":
     """Compute tables 2 to 5 and figures 2 and 3; `paper` adds the rows of the paper's own models."""
     from berdseye.data.answers import named_answers
     from berdseye.evaluation.studies.debateqa import study
 
-    chosen = _measures(measures, prompts)
-    questions = _questions(workspace, dataset, limit)
+    chosen = _measures(measures, prompt)
+    subset = Subset(limit, sample, sample_seed)
+    questions = _questions(workspace, dataset, subset)
     sets = named_answers(workspace, dataset, answers)
-    return study.debateqa(
+    result = study.debateqa(
         workspace, dataset, sets, questions, chosen, by=stratify_by, paper_rows=paper, progress=progress
     )
+    return _recorded(result, subset)
 
 
 def meta(
@@ -50,24 +57,28 @@ def meta(
     labels: Path | None = None,
     answers: Names = None,
     measures: str = "PD(gpt2) BLEU ROUGE-L SemScore",
-    prompts: Path | None = None,
+    prompt: Names = None,
     limit: Limit = None,
+    sample: Limit = None,
+    sample_seed: Seed = 0,
     seed: Seed = 0,
 ) -> "StudyResult":
-    """Compute tables 14 and 15 from files of people's preferences and labels."""
+    """Compute tables 14 and 15, and figures 8 and 11, from files of people's preferences and labels."""
     from berdseye.data.answers import named_answers
     from berdseye.evaluation.answer_measures.people import read_dispute_labels, read_preferences
     from berdseye.evaluation.studies.debateqa.meta import debateqa_meta
 
-    chosen = _measures(measures, prompts)
+    chosen = _measures(measures, prompt)
     only_with("--preferences", preferences, "seed")
     preferred = read_preferences(preferences) if preferences else []
     labelled = read_dispute_labels(labels) if labels else []
-    questions = _questions(workspace, dataset, limit)
-    return debateqa_meta(
+    subset = Subset(limit, sample, sample_seed)
+    questions = _questions(workspace, dataset, subset)
+    result = debateqa_meta(
         workspace, dataset, named_answers(workspace, dataset, answers), questions, chosen,
         preferences=preferred, labels=labelled, seed=seed, progress=progress,
     )  # fmt: skip
+    return _recorded(result, subset)
 
 
 def stability(
@@ -79,34 +90,49 @@ def stability(
     measures: str = "PD(gpt2)",
     wraps: bool = False,
     limit: Limit = None,
+    sample: Limit = None,
+    sample_seed: Seed = 0,
 ) -> "StudyResult":
     """Compare the orders of systems by measures and, with `wraps`, by every wrap of each P.D."""
     from berdseye.data.answers import named_answers
     from berdseye.evaluation.answer_measures.reading import WRAPS
-    from berdseye.evaluation.studies.debateqa.meta import debateqa_stability
+    from berdseye.evaluation.studies.debateqa.stability import debateqa_stability
 
-    chosen = _measures(measures, None)
+    chosen = _measures(measures)
     only_with("PD(MODEL) among the measures", any(m.name == "PD" for m in chosen), "wraps")
     if wraps:
         chosen = [
             m.with_setting("wrap", wrap) if wrap else m for m in chosen for wrap in (WRAPS if m.name == "PD" else ("",))
         ]
-    questions = _questions(workspace, dataset, limit)
+    subset = Subset(limit, sample, sample_seed)
+    questions = _questions(workspace, dataset, subset)
     sets = named_answers(workspace, dataset, answers)
-    return debateqa_stability(workspace, dataset, sets, questions, chosen, progress=progress)
+    result = debateqa_stability(workspace, dataset, sets, questions, chosen, progress=progress)
+    return _recorded(result, subset)
 
 
-def _measures(text: str, prompts: Path | None) -> list["AnswerMeasure"]:
-    from berdseye.evaluation.answer_measures.measures import parse_answer_measures
+def _measures(text: str, prompts: Names = None) -> list["AnswerMeasure"]:
+    """Parse measures, and give those that `prompts` name (`MEASURE=FILE`; a file alone is D.A.'s) the prompt of the file."""
+    from berdseye.evaluation.answer_measures.measures import KINDS, parse_answer_measures
 
     measures = parse_answer_measures(text)
-    only_with("DA(MODEL) among the measures", any(m.name == "DA" for m in measures), "prompts")
-    if prompts is None:
-        return measures
-    return [m.with_setting("prompt", str(prompts)) if m.name == "DA" else m for m in measures]
+    asked = [kind for kind, declared in KINDS.items() if "prompt" in declared.settings]
+    for given in prompts or ():
+        name, _, file = given.partition("=") if "=" in given else ("DA", "", given)
+        if name not in asked:
+            raise UnknownNameError("measure with a prompt", name, asked)
+        only_with(f"{name}(MODEL) among the measures", any(m.name == name for m in measures), "prompt")
+        measures = [m.with_setting("prompt", file) if m.name == name else m for m in measures]
+    return measures
 
 
-def _questions(workspace: Workspace, dataset: str, limit: int | None) -> list["Question"]:
+def _questions(workspace: Workspace, dataset: str, subset: Subset) -> list["Question"]:
     from berdseye.data.datasets.stored import load_dataset
 
-    return load_dataset(workspace, dataset)[:limit]
+    subset.check()  # before a wrong name of a data set is reported
+    return subset.of(load_dataset(workspace, dataset))
+
+
+def _recorded(result: "StudyResult", subset: Subset) -> "StudyResult":
+    """Return a result whose settings say which questions it is about."""
+    return replace(result, settings={**result.settings, **subset.settings})

@@ -1,10 +1,12 @@
 """PIR's measures and tables by name, and the effect of its retrieval on answers and essays."""
 
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from berdseye.data.errors import BadInputError
+from berdseye.data.extras import require
 from berdseye.data.given_options import only_with
 from berdseye.data.progress import Progress
 from berdseye.data.workspace import Workspace
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 _ENCODER = "dense(static)"
 PIPELINES = ("bm25(okapi-notebook)", "bm25", _ENCODER)
 """The default pipelines of `pir`."""
-_DOWNSTREAM_PIPELINES = (_ENCODER, f"{_ENCODER} >> pap(perspective=difference)")
+_DOWNSTREAM_PIPELINES = (_ENCODER, f"{_ENCODER} >> pap", f"{_ENCODER} >> pap+")
 
 
 def pir(
@@ -36,7 +38,7 @@ def pir(
     seed: Seed = 0,
     k: int = 5,
 ) -> "StudyResult":
-    """Compute tables 2, 3, 4, 6, 8, 9, 10 and heat maps over tasks, which are files, folders or names of fetched tasks."""
+    """Compute tables 2, 3, 4, 6, 8, 9, 10 and figures 2, 4, 5 over tasks, which are files, folders or names of fetched tasks."""
     from berdseye.data.datasets.pir_tasks import read_pir_tasks
     from berdseye.data.language_models.cache import CompletionCache
     from berdseye.data.language_models.model_registry import open_language_model
@@ -78,10 +80,14 @@ def pir_downstream(
     examples: Annotated[int, Between(1)] = 120,
     essays: Annotated[int, Between(4)] = 30,
     temperature: Annotated[float, Between(0, 2)] = 0.0,
+    essay_temperature: Annotated[float, Between(0, 2)] = 1.0,
     seed: Seed = 0,
     window: int | None = None,
 ) -> "StudyResult":
-    """Compute table 5: accuracy of answers from the best passage, and correlation of essays with the requested stance."""
+    """Compute table 5: accuracy of answers from the best passage, and correlation of essays with the requested stance.
+
+    The judge of essays is TextBlob, as in the paper, unless `judge` names a language model or `detector` a detector.
+    """
     import numpy as np
 
     from berdseye.data.labels import LabelStore
@@ -89,9 +95,14 @@ def pir_downstream(
     from berdseye.data.language_models.model_registry import open_language_model
     from berdseye.detectors.detector_registry import parse_detector
     from berdseye.evaluation.answering.asking import Asker, Sampling
-    from berdseye.evaluation.answering.downstream import polarities_by_detector, polarities_by_model, read_accepted
+    from berdseye.evaluation.answering.downstream import (
+        polarities_by_detector,
+        polarities_by_model,
+        polarities_by_textblob,
+        read_accepted,
+    )
     from berdseye.evaluation.pipelines import pipeline_of
-    from berdseye.evaluation.studies.pir.downstream import Downstream
+    from berdseye.evaluation.studies.pir.downstream import TEXTBLOB, Downstream
     from berdseye.evaluation.studies.pir.downstream import pir_downstream as study
 
     if judge is not None and detector is not None:
@@ -103,9 +114,15 @@ def pir_downstream(
             hint="Give them with --answers, or omit --ambigqa.",
         )
     only_with("--ambigqa", ambigqa, "answers", "examples")
-    only_with("--perspectrum", perspectrum, "judge", "detector", "essays")
+    only_with("--perspectrum", perspectrum, "judge", "detector", "essays", "essay_temperature")
+    by_words = judge in (None, TEXTBLOB) and detector is None
+    pipelines = [str(pipeline_of(workspace, name)) for name in pipeline or _DOWNSTREAM_PIPELINES]
+    questions = None if ambigqa is None else _task(ambigqa, workspace)
+    arguments = None if perspectrum is None else _task(perspectrum, workspace)
+    if by_words and arguments is not None:
+        require("The polarity of essays", "textblob")
     opened_model, cache = open_language_model(model, workspace), CompletionCache(workspace)
-    judge_model = open_language_model(judge, workspace) if judge else opened_model
+    judge_model = opened_model if by_words or judge is None else open_language_model(judge, workspace)
     side_detector = parse_detector(detector, workspace) if detector else None
 
     def polarity(essay_pairs: "Sequence[Pair]") -> "Floats":
@@ -113,25 +130,35 @@ def pir_downstream(
             return np.zeros(0)
         if side_detector is not None:
             return polarities_by_detector(LabelStore(workspace), side_detector, essay_pairs, progress=progress)
+        if by_words:
+            return polarities_by_textblob(essay_pairs)
         return polarities_by_model(judge_model, cache, essay_pairs, progress=progress)
 
     return study(
         Downstream(
             Asker(opened_model, cache, sampling=Sampling(temperature=temperature, seed=seed), window=window),
-            [str(pipeline_of(workspace, name)) for name in pipeline or _DOWNSTREAM_PIPELINES],
+            pipelines,
             lambda name: pipeline_of(workspace, name),
             polarity,
-            side_detector.name if side_detector is not None else judge_model.name,
-            side_detector.version if side_detector is not None else judge_model.version,
-            None if ambigqa is None else _task(ambigqa, workspace),
+            TEXTBLOB if by_words else (side_detector or judge_model).name,
+            _textblob_version() if by_words else (side_detector or judge_model).version,
+            questions,
             {} if answers is None else read_accepted(answers),
-            None if perspectrum is None else _task(perspectrum, workspace),
+            arguments,
             examples,
             essays,
+            essay_temperature,
             seed,
             progress,
         )
     )
+
+
+def _textblob_version() -> str:
+    try:
+        return version("textblob")
+    except PackageNotFoundError:
+        return ""
 
 
 def _task(path: Path, workspace: Workspace) -> "TaskSearch":

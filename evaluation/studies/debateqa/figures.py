@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
+from berdseye.data.web.settings import DEBATEQA_TRUSTED
 from berdseye.evaluation.answer_measures.measures import AnswerMeasure
 from berdseye.evaluation.published import published
 
@@ -68,6 +70,12 @@ def group_figure(setting: str, value: str, model: str, measure: AnswerMeasure) -
         if names.get(str(row[column]), str(row[column])) == value and same_model(model, str(row["model"])):
             return float(row[by_measure])
     return None
+
+
+def has_papers_sites(settings: Mapping[str, Any]) -> bool:
+    """Whether the sites that a set of answers was written from are those of table 5: any site, or the paper's trusted endings."""
+    wanted = DEBATEQA_TRUSTED if settings.get("trusted_only") else ()
+    return set(settings.get("trusted", ())) == set(wanted)
 
 
 def _letters(name: str) -> str:

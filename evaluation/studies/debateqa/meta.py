@@ -1,41 +1,48 @@
-"""DebateQA's meta-evaluation: agreement of measures of answers with people (tables 14 and 15), and their stability over
-evaluators and prompts."""
+"""DebateQA's meta-evaluation: agreement of measures of answers with people (tables 14 and 15), and of people with one another
+(figures 8 and 11)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-import altair as alt
-import numpy as np
 import pandas as pd
-from scipy.stats import kendalltau
 
 from berdseye.data.answers import AnswerSet
 from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Question
 from berdseye.data.workspace import Workspace
+from berdseye.evaluation.agreement.pairwise import PairAgreement
+from berdseye.evaluation.answer_measures.annotators import (
+    Orders,
+    measured_orders,
+    orders_by_question,
+    over_questions,
+    over_systems,
+)
 from berdseye.evaluation.answer_measures.measures import AnswerMeasure
 from berdseye.evaluation.answer_measures.people import (
     DisputeLabel,
     Preference,
+    decision_agreements,
     dispute_agreement,
     elo_ratings,
     fleiss_kappa,
     majority,
     pair_accuracy,
-    rank_agreement,
 )
 from berdseye.evaluation.published import published
 from berdseye.evaluation.statistics.intervals import mean_with_interval
-from berdseye.evaluation.studies.charts import dots
+from berdseye.evaluation.studies.charts import dots, matrix
 from berdseye.evaluation.studies.debateqa.figures import same_model
 from berdseye.evaluation.studies.debateqa.study import Scored
 from berdseye.evaluation.studies.result import StudyResult, Table, digest
 
-_FEWEST = 3
-_PRINTED = {"PD": "pd", "DA": "da", "Direct-Score": "direct-score", "G-Eval": "g-eval", "Num-of-POVs": "num-of-povs",
-            "BLEU": "bleu", "ROUGE-L": "rouge-l", "BARTScore": "bartscore", "SemScore": "semscore"}  # fmt: skip
+_PRINTED = {"PD": "pd", "DA": "da", "Acknowledge": "acknowledge", "Direct-Score": "direct-score", "G-Eval": "g-eval",
+            "Num-of-POVs": "num-of-povs", "BLEU": "bleu", "ROUGE-L": "rouge-l", "BARTScore": "bartscore",
+            "SemScore": "semscore"}  # fmt: skip
+_BASELINE = AnswerMeasure("Acknowledge")
+_SPANS = {"debateqa-raters": (-1.0, 1.0), "debateqa-decisions": (0.0, 1.0)}
 
 
 def debateqa_meta(
@@ -52,15 +59,25 @@ def debateqa_meta(
 ) -> StudyResult:
     """Compute tables 14 and 15: every measure against people's pairwise preferences, and D.A. against people's labels.
 
-    Table 14: Elo ratings from the preferences, the Spearman and Kendall correlations of each measure's means with them, and the
-    share of single preferences that the measure orders as people do. Table 15: on the answers that have a majority label. Raises
-    `BadInputError` without preferences and labels.
+    Table 14: the mean of each annotator's own Spearman and Kendall correlations with a measure, per question and over systems
+    (by Elo), and the share of single preferences that the measure orders as people do. Figures 8 and 11: rho of every two
+    annotators and measures. Table 15: D.A. and the baseline Acknowledge on the answers that have a majority label, and the share
+    of equal decisions of every two annotators and measures. Raises `BadInputError` without preferences and labels.
     """
     if not preferences and not labels:
         raise BadInputError(
             "There are no preferences or labels to compare with.", hint="Give --preferences or --labels."
         )
-    scored = Scored(workspace, sets, questions, measures, progress)
+    deciding = [m for m in measures if m.is_decision]
+    if labels and not deciding:
+        raise BadInputError(
+            "People's labels need a D.A. measure to compare with.", hint="Add DA(MODEL) to the measures."
+        )
+    if labels and _BASELINE not in deciding:
+        deciding.append(_BASELINE)
+    scored = Scored(
+        workspace, sets, questions, list(dict.fromkeys([*measures, *(deciding if labels else ())])), progress
+    )
     tables: list[Table] = []
     notes = list(scored.notes)
     if preferences:
@@ -70,114 +87,110 @@ def debateqa_meta(
             notes.append(
                 f"{len(preferences) - len(kept)} of {len(preferences)} preferences are left out: they concern other systems."
             )
-        ratings = elo_ratings(kept, seed=seed) if kept else {}
-        tables += [_alignment(scored, kept, ratings), _ratings(ratings, kept)]
+        people = orders_by_question(kept)
+        orders = {str(m): measured_orders(_by_system(scored, m), lower_is_better=m.lower_is_better) for m in measures}
+        tables += [
+            _alignment(scored, measures, kept, people, orders, seed),
+            _raters({**people, **orders}),
+            _ratings(elo_ratings(kept, seed=seed), kept),
+        ]
     if labels:
-        table, dispute_notes = _dispute(scored, labels)
-        tables.append(table)
+        values = {str(m): by_answer(scored, m) for m in deciding}
+        table, dispute_notes = _dispute(scored, deciding, values, labels)
+        tables += [table, decisions_table(decision_agreements(labels, values))]
         notes += dispute_notes
     settings = {
         "dataset": dataset, "answers": [s.name for s in sets], "measures": [str(m) for m in measures],
         "preferences": len(preferences), "labels": len(labels), "seed": seed,
         "inputs": digest(preferences, labels, [s.texts for s in sets]),
     }  # fmt: skip
-    charts = {
+    charts: dict[str, Any] = {
         table.name: dots(table.cells, "agreement with people", row="metric", colour="figure")
         for table in tables
         if table.columns == ("figure",) and table.rows == ("metric",)
     }
+    charts |= {
+        table.name: matrix(table.cells, table.caption, row="rater", column="other", span=_SPANS[table.name])
+        for table in tables
+        if table.name in _SPANS
+    }
     return StudyResult("debateqa-meta", settings, tables, charts, tuple(notes))
 
 
-def debateqa_stability(
-    workspace: Workspace,
-    dataset: str,
-    sets: Sequence[AnswerSet],
-    questions: Sequence[Question],
+def _by_system(scored: Scored, measure: AnswerMeasure) -> dict[str, dict[str, float]]:
+    """Return a measure's values of each system by question."""
+    ids = [question.id for question in scored.questions]
+    return {s.name: dict(zip(ids, scored.of(s, measure).values.tolist(), strict=True)) for s in scored.sets}
+
+
+def by_answer(scored: Scored, measure: AnswerMeasure) -> dict[tuple[str, str], float]:
+    """Return a measure's values by question and system."""
+    systems = _by_system(scored, measure).items()
+    return {(question, system): value for system, values in systems for question, value in values.items()}
+
+
+def _alignment(
+    scored: Scored,
     measures: Sequence[AnswerMeasure],
-    *,
-    progress: Progress = silent,
-) -> StudyResult:
-    """Compute Kendall's tau between the orders of systems by every pair of measures, such as one measure with different models or
-    prompts. Raises `BadInputError` for fewer than three sets of answers or two measures."""
-    if len(sets) < _FEWEST or len(measures) < 2:
-        raise BadInputError(
-            f"Stability needs at least {_FEWEST} sets of answers and 2 measures, got {len(sets)} and {len(measures)}.",
-            hint="Name more of them, or more wraps of P.D. with --wraps.",
-        )
-    scored = Scored(workspace, sets, questions, measures, progress)
-    cells: list[dict[str, Any]] = [
-        scored.cell(answers, m, system=answers.name, measure=str(m)) for answers in sets for m in measures
-    ]
-    values = Table(
-        "debateqa-stability-values", "Values by evaluator and prompt", pd.DataFrame(cells), ("system",), ("measure",), 3
-    )
-    taus = []
-    for a, b in combinations(measures, 2):
-        x, y = (scored.means(m) * (-1.0 if m.lower_is_better else 1.0) for m in (a, b))
-        both = ~(np.isnan(x) | np.isnan(y))
-        tau = float(kendalltau(x[both], y[both]).statistic) if both.sum() > 1 else np.nan
-        taus += [
-            {"measure": str(one), "other": str(two), "value": tau, "n": int(both.sum())}
-            for one, two in ((a, b), (b, a))
-        ]
-    order = [str(m) for m in measures]
-    frame = pd.DataFrame(taus)
-    table = Table(
-        "debateqa-stability", "Kendall's tau between orders of systems (stability over evaluators and prompts)", frame,
-        ("measure",), ("other",), 3,
-    )  # fmt: skip
-    chart = alt.Chart(frame, title="Agreement of orders of systems (Kendall's tau)").mark_rect().encode(
-        alt.X("other:N", sort=order, title=None),
-        alt.Y("measure:N", sort=order, title=None),
-        alt.Color("value:Q", title="tau", scale=alt.Scale(domain=[-1, 1], scheme="redblue")),
-    )  # fmt: skip
-    known = frame["value"].dropna()
-    notes = (
-        *scored.notes,
-        f"Mean tau over {len(known) // 2} pairs of measures: {known.mean():.3f}; minimum {known.min():.3f}.",
-    )
-    settings = {"dataset": dataset, "answers": [s.name for s in sets], "measures": order}
-    return StudyResult("debateqa-stability", settings, [table, values], {"stability": chart}, notes)
-
-
-def _alignment(scored: Scored, preferences: Sequence[Preference], ratings: dict[str, float]) -> Table:
+    preferences: Sequence[Preference],
+    people: Mapping[str, Orders],
+    orders: Mapping[str, Orders],
+    seed: int,
+) -> Table:
     printed = published("debateqa_pd_alignment")
     cells: list[dict[str, Any]] = []
-    for measure in scored.measures:
-        values = dict(zip((answers.name for answers in scored.sets), map(float, scored.means(measure)), strict=True))
-        agreement = rank_agreement(values, ratings, lower_is_better=measure.lower_is_better)
-        paper = _printed(printed, measure)
+    for measure in measures:
         place = {
             "metric": str(measure),
             "labels": "people",
             "detector_version": scored.of(scored.sets[0], measure).version,
         }
-        for name in ("rho", "tau"):
-            cells.append(
-                {
-                    **place,
-                    "figure": name,
-                    "value": getattr(agreement, name),
-                    "n": agreement.n,
-                    "published": paper.get(name),
-                }
-            )
-        by_question = {
-            answers.name: dict(
-                zip([q.id for q in scored.questions], scored.of(answers, measure).values.tolist(), strict=True)
-            )
-            for answers in scored.sets
-        }
-        agreed = mean_with_interval(pair_accuracy(preferences, by_question, lower_is_better=measure.lower_is_better))
-        cells.append(
-            {**place, "figure": "pairs", "value": agreed.value, "low": agreed.low, "high": agreed.high, "n": agreed.n}
-        )
+        sign = -1.0 if measure.lower_is_better else 1.0
+        means = {s.name: sign * float(v) for s, v in zip(scored.sets, scored.means(measure), strict=True)}
+        systems = over_systems(preferences, means, seed=seed)
+        agreed = over_questions(list(people.values()), orders[str(measure)])
+        paper = _printed(printed, measure)
+        cells += [
+            {**place, "figure": name, **one._asdict(), "published": paper.get(name)}
+            for name, one in zip(agreed._fields, agreed, strict=True)
+        ]
+        cells += [
+            {**place, "figure": f"{name}, systems", "value": one, "n": systems.n}
+            for name, one in (("rho", systems.rho), ("tau", systems.tau))
+        ]
+        equal = pair_accuracy(preferences, _by_system(scored, measure), lower_is_better=measure.lower_is_better)
+        cells.append({**place, "figure": "pairs", **mean_with_interval(equal)._asdict()})
     return Table(
         "debateqa-alignment", "Agreement of measures with people's preferences (DebateQA, table 14)", pd.DataFrame(cells),
         ("metric",), ("figure",), 3,
-        ("rho, tau: correlations with people's order of the systems, by Elo. pairs: share of preferences, without ties, that the "
-         "measure orders as people do.",),
+        ("rho, tau: means of each annotator's own correlations with the measure, over the systems of one question; n counts the "
+         "annotators' orders with a correlation. rho and tau, systems: the same over the systems' means, by each annotator's own "
+         "Elo ratings. pairs: share of preferences, without ties, that the measure orders as people do.",),
+    )  # fmt: skip
+
+
+def _raters(orders: Mapping[str, Orders]) -> Table:
+    pairs = [(a, b, over_questions([orders[a]], orders[b]).rho) for a, b in combinations(orders, 2)]
+    cells = [{"rater": one, "other": two, **rho._asdict()} for a, b, rho in pairs for one, two in ((a, b), (b, a))]
+    frame = pd.DataFrame(cells, columns=["rater", "other", "value", "low", "high", "n"])
+    return Table(
+        "debateqa-raters", "Spearman's rho of annotators and measures (DebateQA, figures 8 and 11)", frame,
+        ("rater",), ("other",), 3,
+        ("Means over questions of the correlation of two raters' orders of the systems; n counts the questions.",),
+    )  # fmt: skip
+
+
+def decisions_table(agreements: Sequence[PairAgreement]) -> Table:
+    """Return the table of the shares of answers for which two raters decide equally that they name the dispute."""
+    cells = [
+        {"rater": one, "other": two, "value": p.raw, "low": p.raw_low, "high": p.raw_high, "n": p.n}
+        for p in agreements
+        for one, two in ((p.a, p.b), (p.b, p.a))
+    ]
+    frame = pd.DataFrame(cells, columns=["rater", "other", "value", "low", "high", "n"])
+    return Table(
+        "debateqa-decisions", "Share of equal decisions on dispute awareness", frame, ("rater",), ("other",), 3,
+        ("n counts the answers that both decide.",),
     )  # fmt: skip
 
 
@@ -187,7 +200,12 @@ def _ratings(ratings: dict[str, float], preferences: Sequence[Preference]) -> Ta
     return Table("debateqa-elo", "People's ratings of the systems", pd.DataFrame(cells), ("system",), ("figure",))
 
 
-def _dispute(scored: Scored, labels: Sequence[DisputeLabel]) -> tuple[Table, list[str]]:
+def _dispute(
+    scored: Scored,
+    measures: Sequence[AnswerMeasure],
+    values: Mapping[str, Mapping[tuple[str, str], float]],
+    labels: Sequence[DisputeLabel],
+) -> tuple[Table, list[str]]:
     people, undecided = majority(labels)
     kappa, complete = fleiss_kappa(labels)
     notes = [f"Fleiss' kappa among people: {kappa:.3f} on the {complete} answers that all people labelled."]
@@ -195,13 +213,8 @@ def _dispute(scored: Scored, labels: Sequence[DisputeLabel]) -> tuple[Table, lis
         notes.append(f"{undecided} answers are left out because people are evenly divided.")
     printed = published("debateqa_da_accuracy").rename(columns={"acc": "accuracy"})
     cells: list[dict[str, Any]] = []
-    for measure in (m for m in scored.measures if m.name == "DA"):
-        values = {
-            (question.id, answers.name): float(value)
-            for answers in scored.sets
-            for question, value in zip(scored.questions, scored.of(answers, measure).values, strict=True)
-        }
-        agreement = dispute_agreement(values, people)
+    for measure in measures:
+        agreement = dispute_agreement(values[str(measure)], people)
         paper = _printed(printed, measure)
         version = scored.of(scored.sets[0], measure).version
         cells += [
@@ -214,10 +227,6 @@ def _dispute(scored: Scored, labels: Sequence[DisputeLabel]) -> tuple[Table, lis
         notes.append(
             f"{measure}: {agreement.n} answers; people say that {agreement.positive:.0%} of them name the dispute."
         )
-    if not cells:
-        raise BadInputError(
-            "People's labels need a D.A. measure to compare with.", hint="Add DA(MODEL) to the measures."
-        )
     return Table(
         "debateqa-dispute", "D.A. against people (DebateQA, table 15)", pd.DataFrame(cells), ("metric",), ("figure",), 3
     ), notes
@@ -225,6 +234,8 @@ def _dispute(scored: Scored, labels: Sequence[DisputeLabel]) -> tuple[Table, lis
 
 def _printed(figures: pd.DataFrame, measure: AnswerMeasure) -> dict[str, float]:
     """Return the paper's figures of a measure with the same model, by column; empty if there are none."""
+    if "wrap" in measure.settings:
+        return {}
     name = _PRINTED[measure.name]
     if measure.settings.get("prompt") == "zero-shot":
         name = "da zero-shot"

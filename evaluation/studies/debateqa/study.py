@@ -9,11 +9,14 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from berdseye.data.answers import AnswerSet
-from berdseye.data.errors import BadInputError
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.language_models.local import LocalModel
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Question
 from berdseye.data.workspace import Workspace
+from berdseye.evaluation.answer_measures.items import Doubles
 from berdseye.evaluation.answer_measures.measures import AnswerMeasure
+from berdseye.evaluation.answer_measures.perspective_diversity import recovery_ratio
 from berdseye.evaluation.answer_measures.scoring import (
     WEIGHTS,
     AnswerScore,
@@ -23,10 +26,17 @@ from berdseye.evaluation.answer_measures.scoring import (
 )
 from berdseye.evaluation.published import published
 from berdseye.evaluation.statistics.significance import compare
-from berdseye.evaluation.studies.debateqa.figures import PRINTED, group_figure, main_figures, printed_column, same_model
+from berdseye.evaluation.studies.debateqa.figures import (
+    PRINTED,
+    group_figure,
+    has_papers_sites,
+    main_figures,
+    printed_column,
+    same_model,
+)
 from berdseye.evaluation.studies.result import StudyResult, Table, digest
 
-LENGTH = "words"
+WORDS, TOKENS = "words", "tokens"
 _RANKS = {"PD": "rank P.D.", "DA": "rank D.A."}
 _WEIGHTED = 2
 
@@ -155,6 +165,7 @@ def debateqa(
 def _systems(scored: Scored, paper_rows: bool) -> Table:
     columns = {column: str(m) for m in scored.measures if (column := printed_column(m))}
     figures = dict(main_figures()) if paper_rows or columns else {}
+    tokenizer = _tokenizer(scored.measures)
     ranked = {
         name: normalised_ranks([scored.means(m) for m in chosen], lower_is_better=name == "PD")
         for name in _RANKS
@@ -163,15 +174,17 @@ def _systems(scored: Scored, paper_rows: bool) -> Table:
     cells: list[dict[str, Any]] = []
     for place, answers in enumerate(scored.sets):
         printed = next((row for name, row in figures.items() if same_model(answers.model, name)), {})
-        words = [len(answer.text.split()) for answer in answers.answers]
-        cells.append({"system": answers.name, "figure": LENGTH, "value": float(np.mean(words)), "n": len(words)})
+        for figure, lengths in _lengths(answers, tokenizer).items():
+            length = printed.get("avg_len") if figure == TOKENS else None
+            place_of = {"system": answers.name, "figure": figure, "n": len(lengths)}
+            cells.append({**place_of, "value": float(np.mean(lengths)), "published": length})
         for measure in scored.measures:
-            figure = printed.get(printed_column(measure) or "")
-            cells.append(scored.cell(answers, measure, system=answers.name, figure=str(measure), published=figure))
+            published = printed.get(printed_column(measure) or "")
+            cells.append(scored.cell(answers, measure, system=answers.name, figure=str(measure), published=published))
         for name, ranks in ranked.items():
             cells.append({"system": answers.name, "figure": _RANKS[name], "value": ranks[place]})
     if paper_rows:
-        names = {"avg_len": LENGTH, **PRINTED, **columns, "norm_rank_pd": _RANKS["PD"], "norm_rank_da": _RANKS["DA"]}
+        names = {"avg_len": TOKENS, **PRINTED, **columns, "norm_rank_pd": _RANKS["PD"], "norm_rank_da": _RANKS["DA"]}
         for model, row in figures.items():
             cells += [
                 {"system": f"{model} (paper)", "figure": names[c], "value": np.nan, "published": v}
@@ -180,8 +193,39 @@ def _systems(scored: Scored, paper_rows: bool) -> Table:
     return Table(
         "debateqa-systems", "Answers to debatable questions (DebateQA, table 2)", pd.DataFrame(cells), ("system",), ("figure",),
         3, ("P.D.: lower is better; D.A.: higher is better. Ranks are over the evaluators of this table; ties share the better "
-            "rank. Figures in brackets and in rows marked (paper) are published ones.",),
+            "rank. Figures in brackets and in rows marked (paper) are published ones.", *_token_note(scored.measures)),
     )  # fmt: skip
+
+
+def _lengths(answers: AnswerSet, tokenizer: Any | None) -> dict[str, list[int]]:
+    """Return the lengths of the answers in words and, with a tokenizer, in tokens, without special tokens."""
+    texts = [answer.text for answer in answers.answers]
+    lengths = {WORDS: [len(text.split()) for text in texts]}
+    if tokenizer is not None and texts:
+        lengths[TOKENS] = [len(ids) for ids in tokenizer(texts, add_special_tokens=False)["input_ids"]]
+    return lengths
+
+
+def _tokenizer(measures: Sequence[AnswerMeasure]) -> Any | None:
+    """Return the tokenizer of the first P.D. measure; None without one, or where its model is not available."""
+    model = _counting_model(measures)
+    try:
+        return None if model is None else LocalModel(model).load().tokenizer
+    except UnavailableError:
+        return None
+
+
+def _counting_model(measures: Sequence[AnswerMeasure]) -> str | None:
+    return next((measure.model for measure in measures if measure.name == "PD"), None)
+
+
+def _token_note(measures: Sequence[AnswerMeasure]) -> tuple[str, ...]:
+    model = _counting_model(measures)
+    if model is None:
+        return (
+            "Published lengths are in tokens; ours are counted in tokens only with a P.D. measure, by its tokenizer.",
+        )
+    return (f"Lengths in tokens are counted by the tokenizer of {model}; the paper does not name its own.",)
 
 
 def _groups(scored: Scored, by: str) -> Table:
@@ -203,12 +247,14 @@ def _groups(scored: Scored, by: str) -> Table:
                 hint="Name the sets to compare with --answers, one for each system and value.",
             )
         seen.add((system, value))
+        comparable = by != "trusted_only" or has_papers_sites(answers.settings)
         cells += [
             scored.cell(
-                answers, m, system=system, measure=str(m), setting=value, published=group_figure(by, value, system, m)
+                answers, m, system=system, measure=str(m), setting=value,
+                published=group_figure(by, value, system, m) if comparable else None,
             )
             for m in scored.measures
-        ]
+        ]  # fmt: skip
     order = {"basic": 0, "plain": 0, "comprehensive": 1, "vanilla": 1, "detailed": 2, "react": 2, "False": 0, "True": 1}
     cells.sort(key=lambda cell: order.get(str(cell["setting"]), 9))
     number = {"style": "table 3", "strategy": "table 4", "trusted_only": "table 5"}.get(by, "")
@@ -227,11 +273,25 @@ def _comparisons(scored: Scored) -> Table:
             place = {"measure": str(measure), "a": pair.a, "b": pair.b, "n": pair.n, "labels": str(measure)}
             cells.append({**place, "figure": "a - b", "value": pair.difference, "low": pair.low, "high": pair.high})
             cells.append({**place, "figure": "p", "value": pair.adjusted})
+            if measure.name == "PD":
+                ratio = recovery_ratio(
+                    pair.difference, _partial_answers(scored, measure, values[pair.a], values[pair.b])
+                )
+                cells.append({**place, "figure": "recovery", "value": ratio})
     frame = pd.DataFrame(cells, columns=["measure", "a", "b", "figure", "value", "low", "high", "n", "labels"])
     return Table(
         "debateqa-comparisons", "Differences between systems", frame, ("measure", "a", "b"), ("figure",), 3,
-        ("p: Fisher's randomisation test over questions, with Holm's correction within each measure.",),
+        ("p: Fisher's randomisation test over questions, with Holm's correction within each measure. recovery: by how much a "
+         "recovers a partial answer more probably than b, about exp(-(a - b) / n) for n partial answers per question.",),
     )  # fmt: skip
+
+
+def _partial_answers(scored: Scored, measure: AnswerMeasure, a: Doubles, b: Doubles) -> float:
+    """Return the mean number of partial answers that a P.D. sums over, on the questions for which both systems have a value."""
+    if measure.settings.get("variant") == "released":  # a mean over partial answers
+        return 1.0
+    counts = np.array([len(question.perspectives) for question in scored.questions])
+    return float(counts[~np.isnan(a) & ~np.isnan(b)].mean())
 
 
 def _weighted(scored: Scored, sets: Sequence[AnswerSet], pd_measure: AnswerMeasure, da_measure: AnswerMeasure) -> Table:

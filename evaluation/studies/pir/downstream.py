@@ -1,8 +1,8 @@
 """Downstream value of perspective-aware retrieval (PIR, table 5).
 
-A language model answers AmbigQA's questions with the best passage, and writes essays on Perspectrum's queries with the five best
-passages; the pipelines are compared with no passages and with the gold passages. The released AmbigQA file has no answers, so
-accepted answers come from a file that you provide; without it, the accuracy is left out with a note.
+A language model answers AmbigQA's questions with the best passage, and writes essays of about 100 words on Perspectrum's queries
+with the five best passages; the pipelines are compared with no passages and with the gold passages. The released AmbigQA file
+has no answers, so accepted answers come from a file that you provide; without it, the accuracy is left out with a note.
 """
 
 import re
@@ -23,23 +23,27 @@ from berdseye.evaluation.answering import downstream
 from berdseye.evaluation.answering import downstream as essay_texts
 from berdseye.evaluation.answering.asking import Asker, Sampling, Spending, Written
 from berdseye.evaluation.answering.chunks import Chunk
+from berdseye.evaluation.answering.styles import Style
 from berdseye.evaluation.pir.task_search import TaskSearch
 from berdseye.evaluation.published import published
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 from berdseye.evaluation.studies.charts import dots
-from berdseye.evaluation.studies.pir.paper import paper_retriever
+from berdseye.evaluation.studies.pir.paper import DIFFERENCE_NOTE, by_difference, paper_retriever
 from berdseye.evaluation.studies.result import StudyResult, Table
 from berdseye.retrieval.pipeline import Pipeline
 
 NONE, GOLD = "none", "gold"
+UNRUN = " (paper)"
 _QUESTIONS, _ESSAYS = "ambigqa", "perspectrum"
 _SIDES = {"support": 1, "undermine": -1}
-_PROJECTED = re.compile(r"(dense\([^(),>]+\))(?: >> (pap\+?)(?:\(perspective=difference\))?)?")
+_PROJECTED = re.compile(r"(dense\([^()>]+\))(?: >> (pap\+?)(?:\(perspective=difference\))?)?")
 _FEWEST = 4
 """An interval of Pearson's r needs at least four pairs."""
+TEXTBLOB = "textblob"
+"""The paper's judge of essays: the polarity of their words, whatever the statement is."""
 _PAPERS = (
-    "Figures in brackets are the paper's, with its own model and prompts. It marks r = 16.1 as significant for 30 essays, but "
-    "that needs 149 essays (30 essays need |r| > 36.1); the paper does not say exactly how it scores essays.",
+    "Figures in brackets are the paper's, with its own model and prompts; for essays, only beside TextBlob's polarity. "
+    "The paper marks r = 16.1 as significant for 30 essays, but that needs 149 essays (30 essays need |r| > 36.1).",
 )
 
 
@@ -48,7 +52,7 @@ class Downstream:
     """The input of the study: the two tasks (either may be missing), accepted answers by question, and the judge of essays.
 
     `polarity` returns how strongly essays (as passages) speak for statements (as perspectives), float64[n], NaN if it is unclear;
-    `judge` is the name of this judge.
+    `judge` is the name of this judge. `essay_temperature` is the sampling temperature of essays; that of answers is the asker's.
     """
 
     asker: Asker
@@ -62,6 +66,7 @@ class Downstream:
     essays: TaskSearch | None = None
     examples: int = 120
     essay_count: int = 30
+    essay_temperature: float = 1.0
     seed: int = 0
     progress: Progress = silent
 
@@ -82,6 +87,11 @@ def pir_downstream(asked: Downstream) -> StudyResult:
     if not cells:
         raise BadInputError("There is nothing to score.", hint="Give --ambigqa with --answers, or --perspectrum.")
     frame = pd.DataFrame(_with_unrun(cells))
+    if asked.judge != TEXTBLOB:
+        frame.loc[frame["measure"] == "correlation", "published"] = np.nan
+        frame = frame[frame["n"].gt(0) | frame["published"].notna() | ~frame["retriever"].str.endswith(UNRUN)]
+    if asked.questions is not None and any(_differs(asked.parse(name)) for name in asked.pipelines):
+        notes.append(DIFFERENCE_NOTE)
     notes.append(
         f"{spent.calls} answers and essays: {spent.prompt_tokens:,} tokens read, {spent.completion_tokens:,} written, "
         f"${spent.cost:.2f}{f', {spent.unpriced} of unknown price' if spent.unpriced else ''}."
@@ -103,6 +113,7 @@ def pir_downstream(asked: Downstream) -> StudyResult:
         "essays": asked.essay_count,
         "seed": asked.seed,
         "temperature": asked.asker.sampling.temperature,
+        "essay_temperature": asked.essay_temperature,
     }
     return StudyResult("pir-downstream", settings, [table], charts, tuple(notes))
 
@@ -115,7 +126,7 @@ class _Outcome:
 
 
 def _accuracy(asked: Downstream, search: TaskSearch) -> _Outcome:
-    known = [n for n, q in enumerate(search.task.queries) if q.text in asked.accepted]
+    known = [n for n, q in enumerate(search.task.queries) if q.text.strip() in asked.accepted]
     total = len(search.task.queries)
     if not known:
         return _Outcome(
@@ -123,10 +134,11 @@ def _accuracy(asked: Downstream, search: TaskSearch) -> _Outcome:
         )
     places = _sample(known, asked.examples, asked.seed)
     queries = [search.task.queries[n] for n in places]
-    accepted = [asked.accepted[q.text] for q in queries]
+    accepted = [asked.accepted[q.text.strip()] for q in queries]
     notes = [f"{search.task.name}: {total - len(known)} of {total} questions are left out without an accepted answer."]
     cells, spent = [], Spending()
-    for name, written in _by_retriever(asked, search, places, 1, downstream.SHORT, downstream.SHORT_ANSWER_TOKENS):
+    sampling = asked.asker.sampling._replace(max_tokens=downstream.SHORT_ANSWER_TOKENS)
+    for name, written in _by_retriever(asked, search, places, 1, downstream.SHORT, sampling):
         spent = _sum(spent, written)
         for measure, matches in (("accuracy", downstream.exact_match), ("contains", downstream.contains)):
             hits = np.array([matches(w.text, a) for w, a in zip(written, accepted, strict=True)], dtype=np.float64)
@@ -146,9 +158,10 @@ def _correlation(asked: Downstream, search: TaskSearch) -> _Outcome:
         return _Outcome([], [note], Spending())
     places = [n for side in sides for n in _sample(side, half, asked.seed)]
     stances = np.array([_SIDES[queries[n].label] for n in places], dtype=np.float64)
-    roots = [queries[n].root for n in places]
+    roots = [queries[n].root.strip() for n in places]
     cells, notes, spent = [], [], Spending()
-    for name, written in _by_retriever(asked, search, places, 5, essay_texts.ESSAY, essay_texts.ESSAY_TOKENS):
+    sampling = Sampling(essay_texts.ESSAY_TOKENS, asked.essay_temperature, asked.asker.sampling.seed)
+    for name, written in _by_retriever(asked, search, places, 5, essay_texts.ESSAY, sampling):
         spent = _sum(spent, written)
         nonempty = [n for n, w in enumerate(written) if w.text]
         if len(nonempty) < len(places):
@@ -171,11 +184,10 @@ def _correlation(asked: Downstream, search: TaskSearch) -> _Outcome:
 
 
 def _by_retriever(
-    asked: Downstream, search: TaskSearch, places: Sequence[int], k: int, style: Any, max_tokens: int
+    asked: Downstream, search: TaskSearch, places: Sequence[int], k: int, style: Style, sampling: Sampling
 ) -> Iterator[tuple[str, list[Written]]]:
     """Yield the texts written without passages, with the gold passages, and with the passages of each pipeline."""
     task = search.task
-    sampling = Sampling(max_tokens, asked.asker.sampling.temperature, asked.asker.sampling.seed)
     asker = Asker(asked.asker.model, asked.asker.cache, style, sampling, asked.asker.window)
     texts = [task.queries[n].text for n in places]
 
@@ -186,8 +198,14 @@ def _by_retriever(
     yield NONE, write([[] for _ in places])
     yield GOLD, write([_gold(task.queries[n], k) for n in places])
     for name in asked.pipelines:
-        ids = search.ranked(asked.parse(name), search.asked(), k, asked.progress)
+        pipeline = asked.parse(name)
+        pipeline = by_difference(pipeline) if search is asked.questions else pipeline
+        ids = search.ranked(pipeline, search.asked(), k, asked.progress)
         yield name, write(ids[list(places)].tolist())
+
+
+def _differs(pipeline: Pipeline) -> bool:
+    return by_difference(pipeline) is not pipeline
 
 
 def _gold(query: PirQuery, k: int) -> list[int]:
@@ -241,7 +259,7 @@ def _with_unrun(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for row in published("pir_downstream").to_dict("records"):
         if row["task"] in tasks and (row["retriever"], row["task"]) not in run:
             cell = _cell(str(row["retriever"]), row["task"], row["measure"], np.nan, np.nan, np.nan, 0, "")
-            unrun.append({**cell, "retriever": f"{row['retriever']} (paper)", "published": float(row["value"])})
+            unrun.append({**cell, "retriever": f"{row['retriever']}{UNRUN}", "published": float(row["value"])})
     return cells + unrun
 
 

@@ -4,7 +4,7 @@ their comparability, and p-Recall of pipelines as cells of tables.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -20,13 +20,17 @@ from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, me
 from berdseye.evaluation.studies.result import Table
 from berdseye.retrieval.encoders.known_models import find_known
 from berdseye.retrieval.pipeline import Pipeline
+from berdseye.retrieval.projection.perspectives import DIFFERENCE, FromData
+from berdseye.retrieval.projection.ranker import Projected
 
 AVERAGE = "average"
+MEAN = "mean over pipelines"
+IN_CORPUS = "in the corpus"
 _RETRIEVERS = {
     "facebook/dpr-question_encoder-single-nq-base": "dpr",
     "princeton-nlp/sup-simcse-bert-base-uncased": "simcse-sup",
     "princeton-nlp/unsup-simcse-bert-base-uncased": "simcse-unsup",
-    "facebook/contriever": "contriever",
+    "facebook/contriever-msmarco": "contriever",
     "hkunlp/instructor-base": "instructor-base",
     "hkunlp/instructor-large": "instructor-large",
 }
@@ -36,7 +40,13 @@ _BACKBONES = {
     "princeton-nlp/sup-simcse-bert-large-uncased": "simcse-large-sup",
     "princeton-nlp/unsup-simcse-bert-large-uncased": "simcse-large-unsup",
 }
-_DENSE = re.compile(r"dense\(([^(),>]+)\)")
+_DENSE = re.compile(r"dense\(([^(),>]+)(?:,pooling=(\w+))?\)")
+_POOLINGS = ("mean", "pooler")
+"""The pooling of SimCSE in the paper, and in its released notebook."""
+BY_DIFFERENCE = ("pap", "pap+", "cast", "cast+")
+DIFFERENCE_NOTE = (
+    "AmbigQA: pap, pap+, cast and cast+ use q - r as the perspective's vector, as in the released notebook."
+)
 LABELS = "task file"
 
 
@@ -121,9 +131,22 @@ def _other_size(search: TaskSearch, facts: PirFacts) -> str:
 
 
 def _encoder(pipeline: str) -> str:
+    """Return the name on the Hub of a dense retriever's encoder, if it is used as the paper or its notebook use it."""
     match = _DENSE.fullmatch(pipeline)
     known = find_known("dense", match.group(1)) if match else None
-    return known.name if known else ""
+    if known is None or match is None:
+        return ""
+    simcse = "-simcse-" in known.name
+    fitting = (match.group(2) or known.pooling) in _POOLINGS if simcse else match.group(2) is None
+    return known.name if fitting else ""
+
+
+def by_difference(pipeline: Pipeline) -> Pipeline:
+    """Return a pipeline as it is used for AmbigQA: pap, pap+, cast and cast+ use q - r as the perspective's vector by default."""
+    ranker = pipeline.ranker
+    if isinstance(ranker, Projected) and ranker.form in BY_DIFFERENCE and not ranker.source.name:
+        return replace(pipeline, ranker=replace(ranker, source=FromData(DIFFERENCE, ("root",))))
+    return pipeline
 
 
 def p_recall_estimate(setting: Setting, search: TaskSearch, pipeline: str) -> Estimate:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.evaluation.studies.pir.paper import Setting, StudyPart
-from berdseye.evaluation.studies.pir.tables import backbones, bias, extraction, methods, places, retrievers
+from berdseye.evaluation.studies.pir.places import places
+from berdseye.evaluation.studies.pir.tables import backbones, bias, extraction, methods, retrievers
 from berdseye.evaluation.studies.result import StudyResult
 
 PARTS: Mapping[str, Callable[[Setting], StudyPart]] = {
@@ -15,7 +16,7 @@ PARTS: Mapping[str, Callable[[Setting], StudyPart]] = {
     "backbones": backbones,
     "places": places,
 }
-"""The parts by name: table 2; tables 3 and 10; tables 4 and 8; table 6; table 9; the heat maps."""
+"""The parts by name: table 2 and figure 2; tables 3 and 10; tables 4 and 8; table 6; table 9; figures 4 and 5."""
 USUAL = ("retrievers", "bias")
 
 

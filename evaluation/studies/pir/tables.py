@@ -1,7 +1,7 @@
-"""The parts of the PIR study, one function each: `retrievers` (table 2: how well retrievers follow a perspective), `bias` (tables
-3 and 10: perspectives that retrievers prefer), `methods` (tables 4 and 8: projections and other uses of a perspective's vector),
-`extraction` (table 6: perspectives named by a language model instead of stated ones), `backbones` (table 9: projections on other
-encoders) and `places` (heat maps of the requested place against the retrieved place, for location bias).
+"""The tables of the PIR study, one function each: `retrievers` (table 2 and figure 2: how well retrievers follow a perspective),
+`bias` (tables 3 and 10: perspectives that retrievers prefer), `methods` (tables 4 and 8: projections and other uses of a
+perspective's vector), `extraction` (table 6: perspectives named by a language model instead of stated ones) and `backbones`
+(table 9: projections on other encoders).
 """
 
 from collections import Counter
@@ -13,12 +13,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from berdseye.data.datasets.pir_tasks import known_task
-from berdseye.data.workspace import file_stem
 from berdseye.evaluation.pir.measures import (
     Extractions,
+    Singleton,
     extractions,
     labels_with_sides,
-    location_matrix,
     perspective_shares,
     root_values,
     successes,
@@ -26,11 +25,15 @@ from berdseye.evaluation.pir.measures import (
 )
 from berdseye.evaluation.pir.task_search import TaskSearch
 from berdseye.evaluation.published import published
-from berdseye.evaluation.statistics.intervals import Estimate, mean_with_interval
+from berdseye.evaluation.statistics.intervals import mean_with_interval
 from berdseye.evaluation.studies.charts import dots
 from berdseye.evaluation.studies.pir.paper import (
     AVERAGE,
+    BY_DIFFERENCE,
+    DIFFERENCE_NOTE,
+    IN_CORPUS,
     LABELS,
+    MEAN,
     Setting,
     StudyPart,
     cell,
@@ -49,12 +52,8 @@ from berdseye.retrieval.protocol import Query
 
 _ROW = 28
 _NO_SIDES = ("agnews", "story")
-IN_CORPUS = "in the corpus"
+_P_RECALL, _ASKED, _ROOT, _SINGLE_AT_0 = "p-Recall", "with perspective", "root query", "roots of one query at 0"
 BASELINE = "baseline"
-_BY_DIFFERENCE = ("pap", "pap+", "cast", "cast+")
-_DIFFERENCE_NOTE = (
-    "AmbigQA: pap, pap+, cast and cast+ use q - r as the perspective's vector, as in the released notebook."
-)
 _PAPERS_MODEL = "gpt-3.5-turbo"
 
 
@@ -67,12 +66,12 @@ def retrievers(setting: Setting) -> StudyPart:
         for task, estimate in by_task.items():
             paper = figure("pir_precall5", "value", task=paper_column(searches, task), retriever=paper_retriever(name))
             cells.append(cell(estimate, paper if k == 5 else None, pipeline=name, task=task))
-        for kind in ("with perspective", "root query", "roots of one query at 0"):
-            figures = with_average({s.task.name: _other(setting, s, name, kind) for s in searches})
+        for kind in (_ASKED, _ROOT, _SINGLE_AT_0):
+            figures = with_average({s.task.name: mean_with_interval(_values(setting, s, name, kind)) for s in searches})
             recalls += [cell(estimate, pipeline=name, task=t, figure=kind) for t, estimate in figures.items()]
     frame = pd.DataFrame(cells)
     notes = comparison_notes(searches, frame)
-    tables = (
+    tables = [
         Table("pir_precall", f"p-Recall@{k} (PIR, table 2)", frame, ("pipeline",), ("task",), notes=notes),
         Table(
             "pir_recall",
@@ -81,16 +80,52 @@ def retrievers(setting: Setting) -> StudyPart:
             ("pipeline", "figure"),
             ("task",),
         ),
-    )
-    return StudyPart(tables, {"pir_precall": _chart(frame, k)}, tuple(filter(None, map(_singletons, searches))))
+    ]
+    charts = {"pir_precall": _chart(frame, k)}
+    if len(setting.pipelines) > 1:
+        means = _means(setting)
+        tables.append(means)
+        charts["pir_means"] = dots(means.cells, f"percent, {MEAN}", row="task", colour="figure")
+    return StudyPart(tuple(tables), charts, tuple(filter(None, map(_singletons, searches))))
 
 
-def _other(setting: Setting, search: TaskSearch, name: str, kind: str) -> Estimate:
-    queries = search.bare() if kind == "root query" else search.asked()
+def _means(setting: Setting) -> Table:
+    """Compute the means over pipelines of p-Recall@k, and of Recall@k over queries and with root queries alone, by task."""
+    searches, cells = list(setting.searches), list[dict[str, Any]]()
+    shown = {
+        f"p-Recall@{setting.k}": _P_RECALL,
+        f"Recall@{setting.k}": _ASKED,
+        f"Recall@{setting.k}, root query": _ROOT,
+    }
+    for figure_name, kind in shown.items():
+        figures = {}
+        for search in searches:
+            values = [_values(setting, search, name, kind) for name in setting.pipelines]
+            figures[search.task.name] = mean_with_interval(np.mean(values, axis=0))
+        for task, estimate in with_average(figures).items():
+            paper = _paper_mean(setting, paper_column(searches, task)) if kind == _P_RECALL else None
+            cells.append(cell(estimate, paper, task=task, figure=figure_name))
+    frame = pd.DataFrame(cells)
+    caption = f"Means over {len(setting.pipelines)} pipelines (PIR, figure 2)"
+    return Table("pir_means", caption, frame, ("task",), ("figure",), notes=comparison_notes(searches, frame))
+
+
+def _paper_mean(setting: Setting, column: str | None) -> float | None:
+    """Return the mean of a column of table 2 over the paper's retrievers, if the pipelines are these."""
+    rows = published("pir_precall5")
+    if setting.k != 5 or column is None or {paper_retriever(n) for n in setting.pipelines} != {*rows["retriever"]}:
+        return None
+    return float(rows[rows["task"] == column]["value"].mean())
+
+
+def _values(setting: Setting, search: TaskSearch, name: str, kind: str) -> npt.NDArray[np.float64]:
+    """Return the values of root queries for p-Recall, float64[n_roots], or of queries for Recall, float64[n_queries]."""
+    queries = search.bare() if kind == _ROOT else search.asked()
     hits = successes(search.task, search.ranked(setting.parse(name), queries, setting.k, setting.progress))
-    if kind == "roots of one query at 0":
-        return mean_with_interval(root_values([q.root for q in search.task.queries], hits, singleton="zero"))
-    return mean_with_interval(hits.astype(float))
+    if kind in (_P_RECALL, _SINGLE_AT_0):
+        singleton: Singleton = "zero" if kind == _SINGLE_AT_0 else "mean"
+        return root_values([q.root for q in search.task.queries], hits, singleton=singleton)
+    return hits.astype(np.float64)
 
 
 def _singletons(search: TaskSearch) -> str:
@@ -180,7 +215,7 @@ def methods(setting: Setting) -> StudyPart:
         tables.insert(
             0, Table("pir_methods", f"{caption}, mean over tasks (PIR, table 4)", mean, ("method",), ("task",))
         )
-    part_notes = (_DIFFERENCE_NOTE,) if any(_is_ambigqa(s) for s in searches) else ()
+    part_notes = (DIFFERENCE_NOTE,) if any(_is_ambigqa(s) for s in searches) else ()
     shown = tables[0].cells  # the mean if there are several tasks
     chart = dots(shown, f"p-Recall@{setting.k}, percent ({shown['task'].iloc[0]})", row="method")
     return StudyPart(tuple(tables), {"pir_methods": chart}, part_notes)
@@ -196,7 +231,7 @@ def method_pipeline(encoder: str, method: str, search: TaskSearch) -> str:
     """Return the name of the pipeline of a method for a task."""
     if method == BASELINE:
         return encoder
-    difference = "(perspective=difference)" if _is_ambigqa(search) and method in _BY_DIFFERENCE else ""
+    difference = "(perspective=difference)" if _is_ambigqa(search) and method in BY_DIFFERENCE else ""
     return f"{encoder} >> {method}{difference}"
 
 
@@ -298,46 +333,3 @@ def _cell(method: str, encoder: str, name: str, value: float, n: int, paper: flo
         "labels": LABELS,
         "published": paper,
     }
-
-
-def places(setting: Setting) -> StudyPart:
-    """Compute a matrix of requested and retrieved places for each pipeline and each task whose queries name places."""
-    frames, charts = [], {}
-    for search in setting.searches:
-        for name in setting.pipelines:
-            ids = search.ranked(setting.parse(name), search.asked(), setting.k, setting.progress)
-            matrix = location_matrix(search.task, ids)
-            if matrix.empty:
-                break
-            frames.append(matrix.assign(task=search.task.name, pipeline=name))
-            charts[f"pir_places-{file_stem(f'{search.task.name}-{name}')}"] = heat_map(matrix)
-    if not frames:
-        return StudyPart(notes=("There are no heat maps: no task has queries that name places.",))
-    cells = pd.concat(frames, ignore_index=True)
-    cells = (
-        cells[cells["share"] > 0]
-        .assign(labels=LABELS, value=lambda f: 100 * f["share"])
-        .rename(columns={"queries": "n"})
-    )
-    caption = f"Places of the top {setting.k} passages by requested place, % of passages"
-    table = Table(
-        "pir_places", caption, cells.drop(columns="share"), ("task", "pipeline", "asked"), ("retrieved",), digits=0
-    )
-    return StudyPart((table,), charts)
-
-
-def heat_map(matrix: pd.DataFrame) -> alt.Chart:
-    """Draw requested places as rows and retrieved places as columns, with the share as colour; passages from elsewhere come
-    last."""
-    order = list(dict.fromkeys(matrix["retrieved"]))
-    chart: alt.Chart = (
-        alt.Chart(matrix)
-        .mark_rect()
-        .encode(
-            x=alt.X("retrieved:N", sort=order, title="retrieved"),
-            y=alt.Y("asked:N", sort=order, title="requested"),
-            color=alt.Color("share:Q", title="share", scale=alt.Scale(scheme="blues", domain=[0, 1])),
-            tooltip=["asked", "retrieved", "share", "queries"],
-        )
-    )
-    return chart

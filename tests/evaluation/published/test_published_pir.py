@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from berdseye.evaluation.published import published
+from berdseye.evaluation.studies.pir.paper import paper_retriever
 
 
 def off(printed: pd.Series, recomputed: pd.Series, half: float = 0.05) -> dict[str, tuple[float, float]]:
@@ -63,3 +64,9 @@ def test_totals_of_table_1() -> None:
     """7,494 queries over 10,286 passages."""
     table = published("pir_datasets")
     assert (table["queries"].sum(), table["corpus_size"].sum()) == (7494, 10286)
+
+
+def test_the_contriever_of_the_paper_is_the_one_trained_on_ms_marco() -> None:
+    assert paper_retriever("dense(contriever-msmarco)") == "contriever"
+    for other in ("dense(contriever)", "dense(tart-dual-contriever-msmarco)"):
+        assert paper_retriever(other) is None

@@ -19,9 +19,10 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.interchange.external_runs import IMPORTED
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.published import published
-from berdseye.evaluation.studies.berds.base import base, paper_name, with_published
+from berdseye.evaluation.published.berds import Sizes
+from berdseye.evaluation.studies.berds.base import base, with_published
 from berdseye.evaluation.studies.berds.depth import coverage, union
-from berdseye.evaluation.studies.berds.diversity import diversity, tuning
+from berdseye.evaluation.studies.berds.diversity import diversity, published_methods, relative_changes, tuning
 from berdseye.evaluation.studies.berds.sides import following, leaning
 from berdseye.evaluation.studies.comparing import comparisons, corrected_comparisons, correction, k_curves
 from berdseye.evaluation.studies.gathering import Gatherer, Selection, checked
@@ -106,8 +107,8 @@ def test_leaning_and_sycophancy(gatherer: Gatherer, monkeypatch: pytest.MonkeyPa
     assert value(follow, asked="supporting") == 1
     assert np.isnan(value(follow, asked="opposing"))
     cells = follow.tables[0].cells.set_index("asked")
-    assert cells.loc["opposing", ["n", "undefined"]].tolist() == [0, 2]
-    assert cells.loc["supporting", ["n", "undefined"]].tolist() == [2, 0]
+    assert cells.loc["opposing", ["n", "supporting", "opposing"]].tolist() == [2, 0, 50]
+    assert cells.loc["supporting", ["n", "supporting", "opposing"]].tolist() == [2, 100, 0]
     monkeypatch.setattr(
         "berdseye.evaluation.studies.gathering.search", None
     )  # what was searched for once is not searched for again
@@ -127,6 +128,62 @@ def test_diversity_and_tuned_weights(gatherer: Gatherer) -> None:
     assert "--expansion" in result.notes[0]
     with pytest.raises(BadInputError, match="retriever without stages"):
         diversity(gatherer, Selection(("made",), ("web",), ("bm25 >> mmr(0.5)",)))
+
+
+def test_relative_changes_are_in_percent_of_the_retriever_alone() -> None:
+    # BERDS, table 4: Wikipedia with BM25, MRecall@5 8.20 alone, 8.03 reranked (-2.1%), 10.39 expanded (+26.7%).
+    changes = relative_changes(published("berds_diversity").rename(columns={"retriever": "pipeline"}))
+    assert set(changes["method"]) == {"reranking", "query_expansion"}
+    row = changes[(changes["corpus"] == "wikipedia") & (changes["pipeline"] == "bm25")]
+    assert row.set_index(["method", "measure"])["value"].round(1).to_dict() == {
+        ("reranking", "Precision@5"): -0.9, ("reranking", "MRecall@5"): -2.1,
+        ("query_expansion", "Precision@5"): 13.2, ("query_expansion", "MRecall@5"): 26.7,
+    }  # fmt: skip
+    zero = pd.DataFrame(
+        [("c", "p", "default", "m", 0.0), ("c", "p", "reranking", "m", 5.0)],
+        columns=["corpus", "pipeline", "method", "measure", "value"],
+    )
+    assert relative_changes(zero)["value"].isna().all()
+
+
+def test_diversity_with_a_weight_tuned_on_dev_and_perspectives_searched_alone(gatherer: Gatherer) -> None:
+    workspace = gatherer.workspace
+    save_dataset(workspace, "made-dev", QUESTIONS)
+    lines = [f'{{"question": "{q.text}", "perspectives": ["bread is baked", "night"]}}\n' for q in QUESTIONS]
+    (workspace.folder / "said.jsonl").write_text("".join(lines))
+    result = diversity(gatherer, ALL, k=2, dev=["made-dev"], expansion="file(said.jsonl)", queries="paper")
+    assert [t.name for t in result.tables] == ["berds-diversity", "berds-diversity-change", "berds-lambda"]
+    assert value(result, 2, corpus="web") == 0.99
+    systems = result.tables[0].cells.groupby("method")["system"].first().to_dict()
+    assert systems["reranking"] == "bm25 >> mmr(tuned)"
+    assert systems["query_expansion"] == "expand(file(said.jsonl),variant=paper) >> bm25"
+    # Both perspectives alone find the bread, which covers one question of three; alone, bm25 covers two.
+    assert value(result, corpus="web", method="query_expansion", measure="MRecall@2") == pytest.approx(100 / 3)
+    assert value(result, 1, corpus="web", method="query_expansion", measure="MRecall@2") == pytest.approx(-50)
+    assert value(result, 1, corpus="web", method="reranking", measure="MRecall@2") == 0
+    assert result.settings["dev"] == ("made-dev",)
+    with pytest.raises(BadInputError, match="must not be tuned on a data set that is measured: made"):
+        diversity(gatherer, ALL, k=2, dev=["made"])
+
+
+def test_figures_of_a_method_are_shown_only_for_the_method_of_the_paper(gatherer: Gatherer) -> None:
+    shown = {
+        (reranking, expansion): set(published_methods(5, reranking=reranking, expansion=expansion)["method"])
+        for reranking in (False, True) for expansion in (None, "llm", "file(gpt-4.jsonl)")
+    }  # fmt: skip
+    assert shown[False, None] == shown[False, "llm"] == {"default"}
+    assert shown[True, "llm"] == {"default", "reranking"}
+    assert shown[True, "file(gpt-4.jsonl)"] == {"default", "reranking", "query_expansion"}
+    assert published_methods(10, reranking=True, expansion=None).empty
+    ours = pd.DataFrame([("wikipedia", "bm25", "lambda", 0.9)], columns=["corpus", "pipeline", "figure", "value"])
+    theirs = ours.assign(value=0.99)
+    dev = Sizes({"arguana": 250, "kialo": 258, "opinionqa": 294}, WIKIPEDIA)
+    keys = ("corpus", "pipeline", "figure")
+    assert with_published(ours, theirs, keys, dev, "dev")["published"].tolist() == [0.99]
+    on_test = with_published(ours, theirs, keys, Sizes(TESTS, WIKIPEDIA), "dev")
+    assert on_test["published"].isna().all(), "the paper tuned on the dev splits"
+    weights = tuning(gatherer, ALL, measure="MRecall@2").tables[0].cells
+    assert weights["published"].isna().all()
 
 
 def test_curves_and_comparisons(gatherer: Gatherer) -> None:
@@ -163,11 +220,8 @@ def test_corrected_differences_are_tested_on_what_both_were_judged_for() -> None
     assert found.significant
 
 
-def test_names_of_the_paper() -> None:
-    assert paper_name("dense(facebook/contriever-msmarco)") == "contriever"
-    assert paper_name("berds-kialo") == "kialo"
-    for other in ("dense(static)", "dense(facebook/contriever-msmarco) >> mmr(0.9)", "bm25(k1=0.9)", "bm25", "web"):
-        assert paper_name(other) == other
+TESTS = {"berds-arguana-test": 750, "berds-kialo-test": 774, "berds-opinionqa-test": 882}
+WIKIPEDIA = {"wikipedia": 21_015_324}
 
 
 def test_published_cells_are_next_to_measured_ones_or_below() -> None:
@@ -175,10 +229,55 @@ def test_published_cells_are_next_to_measured_ones_or_below() -> None:
     theirs = pd.DataFrame(
         [("wikipedia", "bm25", 8.2), ("sphere", "bm25", 24.7)], columns=["corpus", "pipeline", "value"]
     )
-    cells = with_published(ours, theirs, ("corpus", "pipeline"))
+    cells = with_published(ours, theirs, ("corpus", "pipeline"), Sizes(TESTS, WIKIPEDIA))
     assert cells["published"].tolist() == [8.2, 24.7]
     assert cells["value"].tolist()[0] == 9
     assert np.isnan(cells["value"].tolist()[1])
+
+
+@pytest.mark.parametrize(
+    ("questions", "passages", "shown"),
+    [
+        (TESTS, {"wikipedia": 4}, [24.7]),  # another corpus of this name: nothing of the paper's Wikipedia
+        ({**TESTS, "mine": 9}, WIKIPEDIA, []),  # a figure of three data sets together, and four were measured
+        ({**TESTS, "berds-kialo-test": 258}, WIKIPEDIA, []),
+    ],
+)
+def test_figures_of_other_questions_or_passages_are_not_shown(
+    questions: dict[str, int], passages: dict[str, int], shown: list[float]
+) -> None:
+    ours = pd.DataFrame([{"corpus": "wikipedia", "pipeline": "bm25", "value": 9.0}])
+    theirs = pd.DataFrame(
+        [("wikipedia", "bm25", 8.2), ("sphere", "bm25", 24.7)], columns=["corpus", "pipeline", "value"]
+    )
+    cells = with_published(ours, theirs, ("corpus", "pipeline"), Sizes(questions, passages))
+    assert cells["published"].dropna().tolist() == shown
+
+
+def test_dev_questions_named_like_the_data_set_get_no_figures_of_the_test_split() -> None:
+    keys = ("corpus", "pipeline", "dataset")
+    theirs = pd.DataFrame(
+        [("wikipedia", "bm25", "kialo", 10.85), ("wikipedia", "contriever", "kialo", 15.63),
+         ("wikipedia", "bm25", "arguana", 10.8), ("wikipedia", "bm25", "average", 8.2)],
+        columns=[*keys, "value"],
+    )  # fmt: skip
+    ours = pd.DataFrame([("wikipedia", "bm25", d, 9.0) for d in ("kialo", "average")], columns=[*keys, "value"])
+    dev = with_published(ours, theirs, keys, Sizes({"kialo": 258}, WIKIPEDIA)).dropna(subset="published")
+    assert dev[[*keys, "published"]].to_numpy().tolist() == [["wikipedia", "bm25", "arguana", 10.8]]
+    test = with_published(ours, theirs, keys, Sizes({"kialo": 774}, WIKIPEDIA)).dropna(subset="published")
+    assert test.set_index(["pipeline", "dataset"])["published"].to_dict() == {
+        ("bm25", "kialo"): 10.85, ("contriever", "kialo"): 15.63, ("bm25", "arguana"): 10.8
+    }  # fmt: skip
+
+
+def test_figures_without_a_measured_value_are_in_the_column_of_the_data_set(gatherer: Gatherer) -> None:
+    questions = [Question(str(n), "", "do zoos protect animals", QUESTIONS[0].perspectives) for n in range(774)]
+    save_dataset(gatherer.workspace, "berds-kialo-test", questions)
+    cells = base(gatherer, Selection(("berds-kialo-test",), ("web",), ("bm25",)), ks=(5,)).tables[0].cells
+    theirs = cells[(cells["corpus"] == "sphere") & (cells["pipeline"] == "bm25")]
+    assert {"berds-kialo-test", "arguana"} <= set(theirs["dataset"])
+    assert "kialo" not in set(theirs["dataset"])
+    assert cells[cells["corpus"] == "web"]["published"].isna().all()
 
 
 def test_an_empty_workspace_says_what_is_missing(tmp_path: Path) -> None:

@@ -15,8 +15,10 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.answer_measures.measures import AnswerMeasure, parse_answer_measures
 from berdseye.evaluation.answer_measures.people import DisputeLabel, Preference
 from berdseye.evaluation.published import published
+from berdseye.evaluation.studies.by_name.study_registry import run_study
 from berdseye.evaluation.studies.debateqa.figures import group_figure, printed_column, same_model
-from berdseye.evaluation.studies.debateqa.meta import debateqa_meta, debateqa_stability
+from berdseye.evaluation.studies.debateqa.meta import debateqa_meta
+from berdseye.evaluation.studies.debateqa.stability import debateqa_stability
 from berdseye.evaluation.studies.debateqa.study import debateqa
 from berdseye.evaluation.studies.result import StudyResult, list_results, load_result, save_result
 from tests.app.command_line import output
@@ -68,7 +70,12 @@ def test_table_2_and_the_figures(workspace: Workspace, model: str) -> None:
     assert ranks.to_dict() == {"whole": 1, "half": 2, "none": 2}
     paper = systems[(systems["system"] == "gpt-4o (paper)") & (systems["figure"] == "PD(gpt2)")].iloc[0]
     assert (np.isnan(paper["value"]), paper["published"]) == (True, 4.03)
-    assert len(cells(result, "debateqa-comparisons")) == 3 * 3 * 2
+    compared = cells(result, "debateqa-comparisons")
+    assert len(compared) == 3 * 3 * 2 + 3
+    # exp(-(a - b) / n) with the two partial answers of every question
+    rows = compared[compared["measure"] == str(measures[0])].set_index(["a", "b", "figure"])["value"]
+    for a, b in (("whole", "half"), ("whole", "none"), ("half", "none")):
+        assert rows[a, b, "recovery"] == pytest.approx(np.exp(-rows[a, b, "a - b"] / 2))
     weighted = cells(result, "debateqa-weighted-ranks").query("system == 'whole' and k == '0'")
     assert weighted["value"].tolist() == [1]
     assert sorted(result.charts) == ["correlation", "weighted-ranks"]
@@ -120,6 +127,41 @@ def test_groups_by_a_setting(workspace: Workspace) -> None:
         debateqa(workspace, "debate", twice, QUESTIONS, measures, by="style")
 
 
+def test_lengths_stand_beside_lengths_in_the_same_unit(workspace: Workspace, model: str) -> None:
+    """Table 2 prints 434 tokens for GPT-4o; our words once had them in brackets."""
+    texts = ["a,b c", "zoo d e f g"]  # 2 and 5 words; the tiny tokenizer splits at the comma: 4 and 5 tokens
+    written = AnswerSet("mine", "debate", "api(gpt-4o)", {}, [Answer(str(n), t) for n, t in enumerate(texts)])
+    found = cells(
+        debateqa(workspace, "debate", [written], QUESTIONS[:2], parse_answer_measures(f'PD("{model}")')),
+        "debateqa-systems",
+    )
+    lengths = found[found["figure"].isin(["words", "tokens"])].set_index(["system", "figure"])
+    ours = lengths.loc[[("mine", "words"), ("mine", "tokens")]]
+    assert ours["value"].tolist() == [3.5, 4.5]
+    assert (np.isnan(ours["published"].iloc[0]), ours["published"].iloc[1]) == (True, 434)
+    assert lengths.loc[("gpt-4o (paper)", "tokens"), "published"] == 434
+    assert ("gpt-4o (paper)", "words") not in lengths.index
+    table = debateqa(workspace, "debate", [written], QUESTIONS[:2], parse_answer_measures("ROUGE-L")).tables[0]
+    assert "tokens" not in set(table.cells.loc[table.cells["system"] == "mine", "figure"])
+    assert any("ours are counted in tokens only with a P.D. measure" in note for note in table.notes)
+
+
+def test_table_5_stands_beside_the_papers_sites_only(workspace: Workspace, model: str) -> None:
+    """3.63 is printed for .edu, .org, .gov, .info and .pro, and 3.77 for any site."""
+    wider = ["gov", "edu", "org", "ac.*"]
+    sites = {"paper": ["edu", "org", "gov", "info", "pro"], "wider": wider, "any": [], "corpus": wider}
+    measure = parse_answer_measures(f'PD("{model}",variant=released)')[0]
+    printed = {}
+    for name, endings in sites.items():
+        settings = {"trusted_only": name in ("paper", "wider"), "trusted": endings}
+        one = AnswerSet(name, "debate", "api(gpt-4o-mini)", settings, SETS[0].answers)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("berdseye.evaluation.studies.debateqa.figures.printed_column", lambda _: "pd_qwen2_05b")
+            result = debateqa(workspace, "debate", [one], QUESTIONS, [measure], by="trusted_only", paper_rows=False)
+        printed[name] = cells(result, "debateqa-by-trusted-only")["published"].tolist()
+    assert printed == {"paper": [3.63], "wider": [None], "any": [3.77], "corpus": [None]}
+
+
 def test_which_printed_figure_is_of_what() -> None:
     def column(name: str) -> str | None:
         return printed_column(parse_answer_measures(name)[0])
@@ -153,12 +195,25 @@ def test_agreement_with_people(workspace: Workspace) -> None:
     )  # fmt: skip
     alignment = cells(result, "debateqa-alignment").set_index(["metric", "figure"])
     assert alignment.loc[("ROUGE-L", "rho"), "value"] == pytest.approx(1.0)
+    assert alignment.loc[("ROUGE-L", "rho"), "n"] == len(QUESTIONS)
+    assert alignment.loc[("ROUGE-L", "tau, systems"), "value"] == pytest.approx(1.0)
     assert alignment.loc[("ROUGE-L", "pairs"), "value"] == 1.0
+    raters = cells(result, "debateqa-raters").set_index(["rater", "other"])["value"]
+    assert raters["p", "ROUGE-L"] == raters["ROUGE-L", "p"] == pytest.approx(1.0)
+    decided = cells(result, "debateqa-decisions").set_index(["rater", "other"])
+    assert decided.loc[("p", "q"), ["value", "n"]].tolist() == [1.0, 18]
+    assert decided.loc[("DA(llm)", "q"), "value"] == pytest.approx(2 / 3)
     assert alignment.loc[("BLEU", "tau"), "published"] == 0.565
     # D.A. is 1 for 'whole' alone: 12 of 18 right; F1 = 2*6/(2*6+6) = 2/3; AUROC = 0.75; MCC = (6*6-0)/sqrt(6*12*6*12) = 1/2.
-    dispute = cells(result, "debateqa-dispute").set_index("figure")["value"]
+    dispute = cells(result, "debateqa-dispute").set_index("figure")
+    baseline = dispute[dispute["metric"] == "Acknowledge"]
+    assert baseline["published"].to_dict() == {"accuracy": 0.220, "f1": 0.049, "auroc": 0.430, "mcc": -0.252}
+    assert baseline["value"]["accuracy"] == pytest.approx(1 / 3), (
+        "no answer has the word, people call 12 of 18 disputed"
+    )
+    dispute = dispute[dispute["metric"] == "DA(llm)"]["value"]
     assert dispute.to_dict() == pytest.approx({"accuracy": 2 / 3, "f1": 2 / 3, "auroc": 0.75, "mcc": 0.5})
-    assert sorted(result.charts) == ["debateqa-alignment", "debateqa-dispute"]
+    assert sorted(result.charts) == ["debateqa-alignment", "debateqa-decisions", "debateqa-dispute", "debateqa-raters"]
     assert "Fleiss' kappa among people: 1.000 on the 18 answers that all people labelled." in result.notes
     assert "1 of 19 preferences are left out: they concern other systems." in result.notes
     with pytest.raises(BadInputError, match="no preferences or labels"):
@@ -167,14 +222,24 @@ def test_agreement_with_people(workspace: Workspace) -> None:
         debateqa_meta(workspace, "debate", SETS, QUESTIONS, parse_answer_measures("BLEU"), labels=labels)
 
 
+@pytest.mark.usefixtures("judge")
 def test_stability(workspace: Workspace) -> None:
     result = debateqa_stability(workspace, "debate", SETS, QUESTIONS, parse_answer_measures("ROUGE-L BLEU"))
     taus = cells(result, "debateqa-stability")
-    assert taus["value"].tolist() == pytest.approx([1.0, 1.0])  # both put whole before half before none
+    # Both put 'none' last. ROUGE-L puts 'whole' first, which shares words with both partial answers. BLEU, a precision, puts
+    # 'half' first, which is one of them without another word. So two of the three pairs of systems agree: tau is (2 - 1) / 3.
+    assert taus["value"].tolist() == pytest.approx([1 / 3, 1 / 3])
+    assert "debateqa-decisions" not in [table.name for table in result.tables]
+    two = debateqa_stability(workspace, "debate", SETS, QUESTIONS, parse_answer_measures("DA(llm) Acknowledge"))
+    decided = cells(two, "debateqa-decisions")
+    # D.A. is 1 on the 6 answers of 'whole', Acknowledge never.
+    assert decided["value"].tolist() == pytest.approx([2 / 3, 2 / 3])
+    assert decided["n"].tolist() == [18, 18]
     with pytest.raises(BadInputError, match="at least 3 sets"):
         debateqa_stability(workspace, "debate", SETS[:2], QUESTIONS, parse_answer_measures("ROUGE-L BLEU"))
 
 
+@pytest.mark.usefixtures("judge")
 def test_the_command_takes_files_and_stored_sets(workspace: Workspace, tmp_path: Path, model: str) -> None:
     save_dataset(workspace, "debate", QUESTIONS)
     save_answers(workspace, SETS[0])
@@ -187,6 +252,35 @@ def test_the_command_takes_files_and_stored_sets(workspace: Workspace, tmp_path:
     systems = json.loads(shown)["debateqa-systems"]
     assert [c["n"] for c in systems if c["figure"] == "BLEU"] == [6, 2]
     (kept,) = list_results(workspace)
+    assert not {"limit", "sample"} & set(load_result(workspace, kept).settings)
     assert "mine: 4 of 6 questions have no answer." in load_result(workspace, kept).notes
+    prompt = tmp_path / "count.txt"
+    prompt.write_text("Count the views. [Question] [Answer]")
+    judged = [*asked, "--answers", "whole", "--measures", "Num-of-POVs(llm) DA(llm)", "--format", "json"]
+    counted = json.loads(output(*judged, "--prompt", f"Num-of-POVs={prompt}"))["debateqa-systems"]
+    assert [c["value"] for c in counted if c["figure"].startswith("Num-of-POVs")] == [1.0]
+    named = {c["figure"] for c in counted}
+    assert {f"Num-of-POVs(llm,prompt={prompt})", "DA(llm)"} <= named
+    alone = json.loads(output(*judged, "--prompt", str(prompt)))["debateqa-systems"]
+    assert {"Num-of-POVs(llm)", f"DA(llm,prompt={prompt})"} <= {c["figure"] for c in alone}
+    with pytest.raises(UnknownNameError, match="Did you mean G-Eval"):
+        output(*judged, "--prompt", f"GEval={prompt}")
     with pytest.raises(UnknownNameError, match="Did you mean whole"):
         output(*asked, "--answers", "hole", "--measures", "BLEU")
+
+
+def test_a_seeded_sample_is_recorded_with_the_result(workspace: Workspace) -> None:
+    save_dataset(workspace, "debate", QUESTIONS)
+    for answers in SETS:
+        save_answers(workspace, answers)
+    options = {"dataset": "debate", "measures": "BLEU"}
+    drawn = run_study(workspace, "debateqa", **options, paper=False, sample=4, sample_seed=7)
+    assert (drawn.settings["sample"], drawn.settings["sample_seed"]) == (4, 7)
+    assert set(cells(drawn, "debateqa-systems").query("figure == 'BLEU'")["n"]) == {4}
+    stable = run_study(workspace, "debateqa-stability", dataset="debate", measures="BLEU ROUGE-L", limit=2)
+    assert stable.settings["limit"] == 2
+    names = {save_result(workspace, run_study(workspace, "debateqa", **options, paper=False, sample=4, sample_seed=seed)).name
+             for seed in (7, 8)}  # fmt: skip
+    assert len(names) == 2
+    with pytest.raises(BadInputError, match="no effect with --sample"):
+        run_study(workspace, "debateqa", **options, limit=2, sample=2)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,12 @@ from berdseye.evaluation.answering.downstream import (
     normalised,
     polarities_by_detector,
     polarities_by_model,
+    polarities_by_textblob,
     read_accepted,
 )
 from berdseye.evaluation.pir.task_search import TaskSearch
 from berdseye.evaluation.published import published
-from berdseye.evaluation.studies.pir.downstream import Downstream, paper_row, pir_downstream
+from berdseye.evaluation.studies.pir.downstream import TEXTBLOB, Downstream, paper_row, pir_downstream
 from berdseye.evaluation.studies.result import StudyResult, save_result
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 from tests.data.language_models.scripted import ScriptedModel
@@ -117,6 +119,80 @@ def test_the_correlation_is_scipy_s(workspace: Workspace) -> None:
     assert (gold["n"], gold["labels"], gold["detector_version"]) == (8, "made", "1")
 
 
+def test_textblob_reads_the_words_of_an_essay(workspace: Workspace) -> None:
+    """Its lexicon has good at 0.7, bad at -0.7 and wonderful at 1.0; "very" multiplies by 1.3, and "not" by -0.5."""
+    pytest.importorskip("textblob")
+    texts = [
+        "Zoos are good.",
+        "Zoos are bad.",
+        "Good zoos, bad trams, good buses.",
+        "Zoos.",
+        "",
+        "Not good.",
+        "Very good.",
+    ]
+    found = polarities_by_textblob([Pair(text, "Zoos should exist.") for text in texts])
+    assert found == pytest.approx([0.7, -0.7, 0.7 / 3, 0.0, 0.0, -0.35, 0.91])
+    assert polarities_by_textblob([]).shape == (0,)
+    result = pir_downstream(
+        replace(
+            asked(workspace, essays=arguments(workspace), essay_count=8),
+            polarity=polarities_by_textblob,
+            judge=TEXTBLOB,
+        )
+    )
+    frame = result.tables[0].cells.set_index("retriever")
+    # With the gold passages, half of the essays are good (0.7) and half are bad (-0.7), as asked for.
+    assert (frame.loc["gold", "value"], frame.loc["gold", "published"]) == (pytest.approx(100), 38.7)
+    assert frame.loc["pap+ (paper)", "published"] == 20.9
+
+
+def test_printed_correlations_are_shown_only_for_the_papers_judge(workspace: Workspace) -> None:
+    frame = pir_downstream(asked(workspace, essays=arguments(workspace))).tables[0].cells
+    assert frame["published"].isna().all()
+    assert frame["retriever"].tolist() == ["none", "gold", "bm25"]
+
+
+def test_essays_have_about_100_words_at_temperature_1_and_answers_are_greedy(workspace: Workspace) -> None:
+    model, seen = ScriptedModel(writer), []
+    complete = model.complete
+
+    def spied(prompts: Any, **options: Any) -> Any:
+        seen.extend((prompt[-1].content, options["temperature"]) for prompt in prompts)
+        return complete(prompts, **options)
+
+    model.complete = spied  # type: ignore[method-assign]
+    held = asked(workspace, questions=questions(workspace), essays=arguments(workspace))
+    accepted = {q.text: ["1789"] for q in questions(workspace).task.queries}
+    result = pir_downstream(replace(held, accepted=accepted, asker=Asker(model, CompletionCache(workspace))))
+    assert {temperature for text, temperature in seen if "essay of about 100 words" in text} == {1.0}
+    assert {temperature for text, temperature in seen if "essay" not in text} == {0.0}
+    assert (result.settings["temperature"], result.settings["essay_temperature"]) == (0.0, 1.0)
+
+
+def test_ambigqa_projects_with_the_difference_and_perspectrum_with_the_stated_perspective(workspace: Workspace) -> None:
+    """In AmbigQA, p is the whole query, so that q minus its part along p is nothing."""
+    held = asked(workspace, questions=questions(workspace), essays=arguments(workspace))
+    searched = list[tuple[str, str]]()
+    for search in (held.questions, held.essays):
+        assert search is not None
+        ranked, name = search.ranked, search.task.name
+
+        def spied(pipeline: Any, *rest: Any, ranked: Any = ranked, name: str = name) -> Any:
+            searched.append((name, str(pipeline)))
+            return ranked(pipeline, *rest)
+
+        search.ranked = spied  # type: ignore[method-assign]
+    accepted = {q.text: ["1789"] for q in questions(workspace).task.queries}
+    result = pir_downstream(replace(held, accepted=accepted, pipelines=["dense(static) >> pap"]))
+    assert searched == [
+        ("ambigqa", "dense(static) >> pap(perspective=difference)"),
+        ("perspectrum", "dense(static) >> pap"),
+    ]
+    assert "dense(static) >> pap" in set(result.tables[0].cells["retriever"])
+    assert any("AmbigQA: pap, pap+" in note for note in result.notes)
+
+
 def test_a_language_model_finds_the_side_of_an_essay(workspace: Workspace) -> None:
     essays = [
         Pair("Zoos are good.", "Zoos should exist."),
@@ -181,6 +257,9 @@ def test_a_result_is_kept_with_its_layout(workspace: Workspace) -> None:
         ("none", "none"),
         ("dense(princeton-nlp/sup-simcse-bert-base-uncased)", "simcse"),
         ("dense(princeton-nlp/sup-simcse-bert-base-uncased) >> pap", "pap"),
+        ("dense(princeton-nlp/sup-simcse-bert-base-uncased,pooling=mean) >> pap", "pap"),
+        ("dense(princeton-nlp/sup-simcse-bert-base-uncased,pooling=cls)", None),
+        ("dense(princeton-nlp/unsup-simcse-bert-base-uncased,pooling=mean)", None),
         ("dense(princeton-nlp/sup-simcse-bert-base-uncased) >> pap+(perspective=difference)", "pap+"),
         ("dense(princeton-nlp/sup-simcse-bert-base-uncased) >> cast", None),
         ("dense(static) >> pap", None),
