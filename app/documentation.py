@@ -45,6 +45,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {
         "docs/security": "Security",
         "retrieval/cluster/README": "Searching a cluster",
         "detectors/weights/README": "The detectors that ship",
+        "docs/papers": "The papers, table by table",
         "evaluation/published/README": "Published figures",
         "README": "About Berdseye",
     },

@@ -58,6 +58,7 @@ class StaticSimilarity:
 
     name = f"similarity({STATIC})"
     pairs_at_once = _PAIRS_AT_ONCE
+    quick = True
 
     def __init__(self, model: Logistic | None = None) -> None:
         self.model = shipped_weights().similarity if model is None else model

@@ -71,6 +71,7 @@ class EmbeddedDetector:
     """A logistic regression that recognizes topic and wording well and stance weakly; see `detectors/weights/README.md`."""
 
     pairs_at_once = 8_192
+    quick = True
 
     def __init__(self, weights: Weights | None = None, trained: str | None = None) -> None:
         weights = weights or shipped_weights()

@@ -68,6 +68,14 @@ def cut_function(detector: Detector) -> Callable[[Sequence[Pair]], Bools] | None
     return found
 
 
+def is_quick(detector: Detector) -> bool:
+    """Whether the detector labels about a hundred pairs a second or more on a processor, at no cost.
+
+    A page may then ask it about every sentence of a passage. A detector says so by an attribute `quick`.
+    """
+    return bool(getattr(detector, "quick", False))
+
+
 def highest_cost_of(detector: Detector, pairs: Sequence[Pair]) -> HighestCost | None:
     """Return what the labels of pairs cost at most; None if the detector runs on this machine, which costs nothing."""
     estimate: Callable[[Sequence[Pair]], HighestCost] | None = getattr(detector, "highest_cost", None)

@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple, TypeGuard, get_args
 from sqlalchemy import select
 
 from berdseye.annotation.batches.stored import Task
-from berdseye.annotation.judgments.log import VERDICTS, Annotator, Judgments, Verdict
-from berdseye.annotation.judgments.schema import events
+from berdseye.annotation.judgments.log import VERDICTS, Annotator, Judgments, Verdict, by_keys
+from berdseye.annotation.judgments.schema import events, present
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.texts.passages import clean
 
@@ -61,6 +61,19 @@ def evidence_spans(stored: str | None) -> tuple[Span, ...]:
 def quotes(passage: str, stored: str | None) -> tuple[str, ...]:
     """Return the parts of the passage that are the evidence."""
     return tuple(passage[start:end] for start, end in evidence_spans(stored))
+
+
+def present_evidence(judgments: Judgments, keys: Sequence[str]) -> dict[str, tuple[Span, ...]]:
+    """Return the evidence that people marked for their present verdicts `supports`, joined, by the key of the pair."""
+    marked = select(present.c.pair, present.c.evidence).where(
+        present.c.verdict == "supports", present.c.evidence.is_not(None)
+    )
+    spans: dict[str, list[Span]] = {}
+    with judgments.reading() as connection:
+        for query in by_keys(marked, present.c.pair, keys):
+            for row in connection.execute(query):
+                spans.setdefault(row.pair, []).extend(evidence_spans(row.evidence))
+    return {pair: merged(found) for pair, found in spans.items()}
 
 
 class JudgmentDetails(NamedTuple):

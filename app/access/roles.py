@@ -94,6 +94,7 @@ COMMANDS: dict[str, Right | None] = {
     "guidelines show": "judge",
     "batch": "send out",
     "batch export": "analyse",
+    "batch preferences": "analyse",
     "judgments": "exchange",
     "judgments export": "analyse",
     "detector": "train",

@@ -46,7 +46,7 @@ def side_by_side(cells: pd.DataFrame, across: str, digits: int) -> pd.DataFrame:
     wide = cells.assign(text=texts).pivot(index="system", columns=across, values="text")
     wide = wide.loc[cells["system"].unique(), cells[across].unique()].fillna("–")
     by = cells.groupby("system", sort=False)
-    for name, form in (("n", "{:.0f}"), ("undefined", "{:.0f}"), ("judged", "{:.0f}%")):
+    for name, form in (("n", "{:.0f}"), ("judged", "{:.0f}%")):
         if name in cells:
             ends = zip(by[name].min(), by[name].max(), strict=True)
             wide[name] = [" to ".join(dict.fromkeys(map(form.format, pair))) for pair in ends]

@@ -9,7 +9,16 @@ import typer
 
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.models import DEFAULT_MODEL, ModelOption
-from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
+from berdseye.app.commands.options import (
+    LARGEST_SEED,
+    JsonOption,
+    LimitOption,
+    SampleOption,
+    SampleSeedOption,
+    WorkspaceOption,
+    open_workspace,
+)
+from berdseye.data.datasets.subsets import Subset
 from berdseye.data.errors import BadInputError
 from berdseye.data.given_options import given_options, not_with, only_with
 from berdseye.data.workspace import Workspace
@@ -19,8 +28,9 @@ if TYPE_CHECKING:
 
 _SHOWN = 300
 _ASKING = (
-    "dataset", "model", "style", "prompt_file", "strategy", "corpus", "pipeline", "trusted_only", "chunks", "characters",
-    "retrievals", "max_tokens", "temperature", "seed", "window", "day", "limit", "name",
+    "dataset", "model", "style", "prompt_file", "strategy", "corpus", "pipeline", "trusted_only", "trusted_list", "chunks",
+    "characters", "retrievals", "max_tokens", "temperature", "seed", "window", "day", "limit", "sample", "sample_seed",
+    "name",
 )  # fmt: skip
 """The parameters that apply to writing answers, and not to listing or showing stored ones."""
 
@@ -47,8 +57,15 @@ def answer(
     corpus: Annotated[str | None, typer.Option(help="The corpus to retrieve from, which may be a web corpus.")] = None,
     pipeline: Annotated[str, typer.Option(help="The pipeline that retrieves chunks.")] = "bm25",
     trusted_only: Annotated[
-        bool, typer.Option("--trusted-only", help="Read only trusted sites, such as .gov, .edu and .org.")
+        bool, typer.Option("--trusted-only", help="Read only sites with trusted domain endings.")
     ] = False,
+    trusted_list: Annotated[
+        Literal["debateqa", "institutions"],
+        typer.Option(
+            help="The trusted domain endings. debateqa: .edu, .org, .gov, .info and .pro, as in the paper; institutions: those "
+            "of authorities, universities and organisations of every country. A web corpus with endings of its own keeps these."
+        ),
+    ] = "debateqa",
     chunks: Annotated[
         int | None, typer.Option(help="Chunks per retrieval. Default: 10 for vanilla, 3 for react.")
     ] = None,
@@ -65,7 +82,9 @@ def answer(
     day: Annotated[
         str | None, typer.Option(help="For a web corpus: the day (YYYY-MM-DD) whose search results are used.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Answer only the first N questions.")] = None,
+    limit: LimitOption = None,
+    sample: SampleOption = None,
+    sample_seed: SampleSeedOption = 0,
     name: Annotated[str | None, typer.Option(help="Name of the set of answers.")] = None,
     list_all: Annotated[bool, typer.Option("--list", help="List the stored sets of answers.")] = False,
     show: Annotated[
@@ -91,8 +110,10 @@ def answer(
     only_with("--show", show is not None, "question")
     not_with("--prompt-file", prompt_file is not None, "style", why="which replaces the built-in prompt")
     only_with("--strategy vanilla or react", strategy != "plain", "pipeline", "chunks", "characters")
+    only_with("--trusted-only", trusted_only, "trusted_list")
     only_with("--strategy react", strategy == "react", "retrievals")
     only_with("--temperature above 0", temperature > 0, "seed")
+    Subset(limit, sample, sample_seed).check()
     ws = open_workspace(workspace)
     if list_all:
         _list(ws, json)
@@ -120,11 +141,21 @@ def answer(
         trusted_only,
         day,
         window,
+        trusted_list,
     )
     before, started = CompletionCache(ws).spent(), time.perf_counter()
     with counting(f"{dataset} by {model}") as progress:
         answers = answer_dataset(
-            ws, dataset, model, plan, name=name, limit=limit, label_function=label_function(ws), progress=progress
+            ws,
+            dataset,
+            model,
+            plan,
+            name=name,
+            limit=limit,
+            sample=sample,
+            sample_seed=sample_seed,
+            label_function=label_function(ws),
+            progress=progress,
         )
     seconds, after = time.perf_counter() - started, CompletionCache(ws).spent()
     if json:

@@ -1,15 +1,12 @@
 """`berdseye backup` and `berdseye restore`: a workspace as one file, and back."""
 
 import os
-import signal
-import threading
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import typer
 
-from berdseye.app.commands.console import counting, note, print_json
+from berdseye.app.commands.console import counting, end_cleanly, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 
@@ -53,16 +50,6 @@ def backup(
         note(f"Not included: {name} ({why}).")
     for name in manifest.gone:
         note(f"Deleted while the backup was written: {name}.")
-
-
-def end_cleanly() -> None:
-    """Let the command end like an error when it is stopped, so that it deletes its incomplete files."""
-
-    def end(number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, end)
 
 
 def restore(

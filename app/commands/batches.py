@@ -31,6 +31,7 @@ def register(cli: typer.Typer) -> None:
     batch.command("show")(show)
     batch.command("close")(close)
     batch.command("export")(export)
+    batch.command("preferences")(preferences)
     cli.add_typer(batch, name="batch")
 
 
@@ -43,6 +44,17 @@ def create(
     ] = None,
     answers: Annotated[
         Path | None, typer.Option(help="For the task prefer: a JSON Lines file of question, first and second answer.")
+    ] = None,
+    answer_set: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="For the task prefer: a stored set of answers (or a JSONL file of id and answer); repeat the option. Every two "
+            "answers to a question are a blind pair."
+        ),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(help="With --answer-set: the data set of the questions. Default: that of the stored sets."),
     ] = None,
     decide: Annotated[
         tuple[str, str] | None,
@@ -62,11 +74,13 @@ def create(
         ),
     ] = None,
     questions: Annotated[
-        int,
+        int | None,
         typer.Option(
-            min=1, help="For the presets berds and random-questions: the number of questions of each data set."
+            min=1,
+            help="The number of drawn questions. Default: 10 of each data set for the presets berds and random-questions; with "
+            "--answer-set 100, as in DebateQA, or all if there are fewer.",
         ),
-    ] = 10,
+    ] = None,
     sample: Annotated[int | None, typer.Option(min=1, help="Draw this many of the pairs with the seed.")] = None,
     by: Annotated[
         str, typer.Option(help="Strata of the sample, separated by commas: probability, dataset, stance.")
@@ -122,11 +136,14 @@ def create(
     Example: `berdseye batch create first --run "debate--web--bm25" --k 5 --per-pair 2 --person Ana --person Bo`
     """
     from berdseye.app.commands.guidelines import read_guidelines
+    from berdseye.evaluation.selection.answer_pairs import QUESTIONS
     from berdseye.evaluation.selection.request import QUESTION_PRESETS, BatchRequest, create_requested_batch
 
     only_with("--decide", decide, "measure")
     only_with("--run", run, "k")
-    only_with("--preset berds or random-questions", preset in QUESTION_PRESETS, "questions")
+    drawn = preset in QUESTION_PRESETS or bool(answer_set)
+    only_with("--preset berds or random-questions, or --answer-set", drawn, "questions")
+    only_with("--answer-set", answer_set, "dataset")
     only_with("--sample", sample, "by")
     not_with("--experiment", experiment is not None, "shown", why="which shows labels to some people")
     if decide and order != "decision" and given_options("order"):
@@ -143,7 +160,7 @@ def create(
         decide=decide,
         measure=measure,
         preset=preset,
-        questions=questions,
+        questions=questions or (QUESTIONS if answer_set else 10),
         sample=sample,
         strata=tuple(stratum.strip() for stratum in by.split(",") if stratum.strip()),
         without=tuple(without_batch or ()),
@@ -158,6 +175,8 @@ def create(
         guidelines=None if guidelines is None else read_guidelines(guidelines),
         seed=seed,
         reservation_seconds=reservation_minutes * 60,
+        answer_sets=tuple(answer_set or ()),
+        dataset=dataset,
     )
     not_with("--task prefer", request.resolved_task == "prefer", "detector", "shown", why="which uses no detector")
     folder = open_workspace(workspace)
@@ -289,6 +308,28 @@ def export(
     table = batch_frame(judgments, load_batch(judgments, name))
     write_table(table, path)
     note(f"{path}: {len(table)} rows")
+
+
+def preferences(
+    name: NameArgument,
+    path: Annotated[Path, typer.Argument(dir_okay=False, writable=True, help="A .jsonl file.")],
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Export people's preferences between answers as preferences between the systems that wrote the answers.
+
+    The batch must have been created with --answer-set. `berdseye study debateqa-meta` rates the systems by the preferences (Elo),
+    and compares every measure of answers with the ratings.
+
+    Example: `berdseye batch preferences people people.jsonl`, then `berdseye study debateqa-meta --preferences people.jsonl`
+    """
+    from berdseye.annotation.batches.stored import load_batch
+    from berdseye.evaluation.selection.answer_pairs import batch_preferences, write_preferences
+
+    held = open_workspace(workspace)
+    judgments = _judgments(held)
+    found = batch_preferences(held, judgments, load_batch(judgments, name))
+    write_preferences(path, found)
+    note(f"{path}: {len(found)} preferences of {len({p.annotator for p in found})} people")
 
 
 def _judgments(workspace: "Workspace") -> "Judgments":

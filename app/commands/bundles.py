@@ -90,11 +90,14 @@ def verify(
                 "files": verification.files,
                 "numbers": verification.numbers,
                 "only_hashed": list(verification.only_hashed),
+                "notes": list(verification.notes),
             }
         )
     else:
         for text in verification.mismatches:
             print(text)
+        for text in verification.notes:
+            note(text)
         if verification.only_hashed:
             note(f"Only compared with their checksums: {', '.join(verification.only_hashed)}.")
         note(

@@ -39,7 +39,8 @@ def add(
     chunker: Annotated[
         str | None,
         typer.Option(
-            help="How documents are cut: words(100), characters(2000), sentences(100) or whole. Default: words(100)."
+            help="How documents are cut: words(100), blocks(100), characters(2000), sentences(100) or whole. "
+            "Default: words(100)."
         ),
     ] = None,
     near_duplicates: Annotated[
@@ -126,7 +127,10 @@ def web(
     count: Annotated[int, typer.Option(help="Number of pages fetched per question.")] = 100,
     trusted: Annotated[
         list[str] | None,
-        typer.Option(help="A domain ending to restrict the search to, such as gov or ac.*; repeatable."),
+        typer.Option(
+            help="A domain ending to restrict the search to, such as gov or ac.*, or a list of them: debateqa (the endings of "
+            "the paper) or institutions (of every country); repeatable."
+        ),
     ] = None,
     language: Annotated[str, typer.Option(help="Language of the search, such as en. Default: any.")] = "",
     chunker: Annotated[str | None, typer.Option(help="How pages are cut, as for `corpus add`.")] = None,
@@ -145,13 +149,13 @@ def web(
     Example: `berdseye corpus web google --provider serper --trusted gov --trusted edu --trusted org`
     """
     from berdseye.data.corpora.web import add_web_corpus
-    from berdseye.data.web.settings import WebSettings
+    from berdseye.data.web.settings import WebSettings, trusted_endings
 
     settings = WebSettings(
         provider=provider,
         address=address,
         count=count,
-        trusted=tuple(trusted or ()),
+        trusted=trusted_endings(trusted or ()),
         language=language,
         allow_private=allow_private,
     )

@@ -1,6 +1,7 @@
 """`berdseye evaluate`: measures of a stored run, or of a run in a file."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.files.given_paths import is_file
 from berdseye.data.given_options import not_with, only_with
 from berdseye.evaluation.interchange.external_runs import Missing
+from berdseye.evaluation.scores.counted import Unjudged
 
 if TYPE_CHECKING:
     from berdseye.evaluation.measures import Measure
@@ -50,6 +52,13 @@ def evaluate(
         typer.Option(help="How questions that a file lacks are handled; zero counts them as retrieving nothing."),
     ] = Missing.ZERO,
     min_judged: MinJudgedOption = None,
+    unjudged: Annotated[
+        Unjudged | None,
+        typer.Option(
+            help="How a question counts if the run's top k has no label for it: zero, or left-out, which leaves it out of this "
+            "run's mean. Default: the setting unjudged (zero)."
+        ),
+    ] = None,
     version: Annotated[
         list[str] | None,
         typer.Option(
@@ -62,9 +71,10 @@ def evaluate(
 ) -> None:
     """Compute measures, each with its 95% interval over n questions, judged@k and the source of its labels.
 
-    A question counts where the label source has a label for it: for a passage that any stored run ranked for the question or,
-    with --qrels, in the file. So n is equal for all runs. Pairs without a label count as not relevant. Where less than half of
-    the pairs of the top k have a label, Berdseye reports the reason instead of a number; --min-judged changes that share.
+    A question counts where the label source has a label for it, whatever this run ranked, or, with --qrels, where the file has
+    one. So n is equal for all runs, and a question without a label in the top k counts as 0; --unjudged left-out leaves it out.
+    Pairs without a label count as not relevant. Where less than half of the pairs of the top k have a label, Berdseye reports
+    the reason instead of a number; --min-judged changes that share, and 0 switches this off.
 
     BERDS measures: MRecall@k, Precision@k, Coverage@k. Classic: Recall@k, nDCG@k, AP@k, Rprec. Diversity: alpha_nDCG@k,
     ERR_IA@k, StRecall@k. Relevant passages beyond a run are pooled from the labelled pairs of all stored runs of its data set
@@ -91,26 +101,26 @@ def evaluate(
             raise BadInputError(
                 "--dataset-version takes one stored run and one or two versions.", hint="Name the run with --run."
             )
-        _under_versions(run, version, parsed, labels, workspace, min_judged, json=json)
+        _under_versions(run, version, parsed, labels, workspace, min_judged, unjudged, json=json)
         return
     if run is not None and path is not None and is_file(run):
         if qrels is not None:
             if corpus is not None or labels is not None:
                 raise BadInputError("--qrels already provides the labels.", hint="Omit --corpus and --labels.")
-            rows = _against_qrels(path, qrels, dataset, parsed, missing, workspace, min_judged)
+            rows = _against_qrels(path, qrels, dataset, parsed, missing, workspace, min_judged, unjudged)
         elif dataset is not None and corpus is not None:
-            rows = _against_workspace(path, dataset, corpus, labels, parsed, missing, workspace, min_judged)
+            rows = _against_workspace(path, dataset, corpus, labels, parsed, missing, workspace, min_judged, unjudged)
         elif dataset is not None or corpus is not None:
             raise BadInputError("A run in a file needs labels.", hint="Give both --dataset and --corpus, or --qrels.")
         else:
             only_with("--qrels, or --dataset and --corpus", False, "missing")
-            rows = _released(path, labels, parsed, min_judged)
+            rows = _released(path, labels, parsed, min_judged, unjudged)
     elif run is not None and (Path(run).suffix in _FILES or "/" in run):
         raise BadInputError("There is no such file.", where=run, hint="Check the path.")
     elif qrels is not None or dataset is not None or corpus is not None:
         raise BadInputError("--qrels, --dataset and --corpus require a file.", hint="Name the file with --run.")
     else:
-        rows = _stored(run, parsed, labels, workspace, min_judged)
+        rows = _stored(run, parsed, labels, workspace, min_judged, unjudged)
     if json:
         print_json(rows)
         return
@@ -125,7 +135,7 @@ def _print_row(row: dict[str, Any]) -> None:
 
 
 def _released(
-    path: Path, model: str | None, measures: "Sequence[Measure]", min_judged: float | None
+    path: Path, model: str | None, measures: "Sequence[Measure]", min_judged: float | None, unjudged: Unjudged | None
 ) -> dict[str, dict[str, Any]]:
     from berdseye.evaluation.interchange.berds import read_released_run
     from berdseye.evaluation.interchange.external_runs import RunFormat, run_format
@@ -138,8 +148,8 @@ def _released(
     released = read_released_run(path, model)
     _note_depth(measures, int(released.support.depths.max(initial=0)), str(path))
     scores = scores_of(
-        measures, released.support, Counted(released.counted), min_judged=checked_floor(min_judged), dataset="", corpus="",
-        pipeline="", labels=released.source, detector_version="",
+        measures, released.support, Counted(released.counted, unjudged=unjudged or Unjudged.ZERO),
+        min_judged=checked_floor(min_judged), dataset="", corpus="", pipeline="", labels=released.source, detector_version="",
     )  # fmt: skip
     return {s.measure: {**s.estimate._asdict(), "judged": s.judged, "withheld": s.withheld} for s in scores}
 
@@ -152,6 +162,7 @@ def _against_qrels(
     missing: Missing,
     workspace: Path | None,
     min_judged: float | None,
+    unjudged: Unjudged | None,
 ) -> dict[str, dict[str, Any]]:
     from berdseye.data.datasets.stored import load_dataset
     from berdseye.evaluation.interchange.external_runs import judged_by_file, read_labels, read_run
@@ -163,9 +174,11 @@ def _against_qrels(
     for text in judged_run.notes:
         note(text)
     _note_depth(measures, judged_run.ranked.ids.shape[1], str(path))
+    counted = replace(judged_run.qrels.pool(), unjudged=unjudged or Unjudged.ZERO)
+    support = judged_run.qrels.support(judged_run.ranked.ids)
     scores = scores_of(
-        measures, judged_run.qrels.support(judged_run.ranked.ids), judged_run.qrels.pool(), min_judged=checked_floor(min_judged),
-        dataset=dataset or "", corpus="", pipeline=judged_run.tag, labels=qrels.name, detector_version="",
+        measures, support, counted, min_judged=checked_floor(min_judged), dataset=dataset or "", corpus="",
+        pipeline=judged_run.tag, labels=qrels.name, detector_version="",
     )  # fmt: skip
     return {
         s.measure: {**s.estimate._asdict(), "judged": s.judged, "labels": s.labels, "withheld": s.withheld}
@@ -182,6 +195,7 @@ def _against_workspace(
     missing: Missing,
     workspace: Path | None,
     min_judged: float | None,
+    unjudged: Unjudged | None,
 ) -> dict[str, dict[str, Any]]:
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.evaluation.interchange.external_runs import as_run, read_run
@@ -195,8 +209,9 @@ def _against_workspace(
     _note_depth(measures, imported.manifest.k, str(path))
     with counting(path.name) as progress:
         scores = score_run(
-            ws, Judgments.open(ws.judgments_url), imported, source, measures, min_judged=min_judged, progress=progress
-        )
+            ws, Judgments.open(ws.judgments_url), imported, source, measures, min_judged=min_judged,
+            unjudged=unjudged, progress=progress,
+        )  # fmt: skip
     if missing is Missing.LEFT_OUT:
         scores = without_questions(scores, [q in set(absent) for q in imported.question_ids])
     return {
@@ -217,6 +232,7 @@ def _stored(
     labels: str | None,
     workspace: Path | None,
     min_judged: float | None,
+    unjudged: Unjudged | None,
 ) -> list[dict[str, Any]]:
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.data.runs.stored import list_runs, load_run
@@ -235,8 +251,9 @@ def _stored(
         _note_depth(measures, one.manifest.k, one.manifest.name)
     with counting("scoring") as progress:
         scores = score_runs(
-            ws, Judgments.open(ws.judgments_url), runs, source, measures, min_judged=min_judged, progress=progress
-        )
+            ws, Judgments.open(ws.judgments_url), runs, source, measures, min_judged=min_judged,
+            unjudged=unjudged, progress=progress,
+        )  # fmt: skip
     return [s.as_row() for s in [*scores, *(macro_average(scores) if run is None else [])]]
 
 
@@ -247,6 +264,7 @@ def _under_versions(
     labels: str | None,
     workspace: Path | None,
     min_judged: float | None,
+    unjudged: Unjudged | None,
     *,
     json: bool,
 ) -> None:
@@ -264,14 +282,14 @@ def _under_versions(
         if len(versions) == 1:
             scores = score_run(
                 ws, judgments, under_version(ws, run, versions[0]), source, measures, min_judged=min_judged,
-                progress=progress,
+                unjudged=unjudged, progress=progress,
             )  # fmt: skip
             rows: list[dict[str, Any]] = [s.as_row() for s in scores]
             questions: list[dict[str, Any]] = []
         else:
             comparison = compare_versions(
                 ws, judgments, run, (versions[0], versions[1]), source, measures, min_judged=min_judged,
-                progress=progress,
+                unjudged=unjudged, progress=progress,
             )  # fmt: skip
             rows, questions = rows_of(comparison), question_rows(comparison)
             if comparison.shown_perspectives:

@@ -24,7 +24,8 @@ OPTIONS = {
     "detector train": {"--set": "--training-set"},
     "judgments doctor": {"--mend": "--fix"},
     "study": {"--form": "--format"},
-    "study debateqa": {"--by": "--stratify-by"},
+    "study debateqa": {"--by": "--stratify-by", "--prompts": "--prompt"},
+    "study debateqa-meta": {"--prompts": "--prompt"},
 }
 """Former to present names of options, by the command, or by a group whose commands all have the option."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from berdseye.app.commands.console import counting, note, print_json
+from berdseye.app.commands.console import counting, end_cleanly, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.app.serving.serve import LABEL_STUDIO_PORT, free_port
 from berdseye.data.errors import BadInputError
@@ -72,6 +72,7 @@ def serve(
         return
     from berdseye.annotation.label_studio.server import start
 
+    end_cleanly()
     server = start(open_workspace(workspace).label_studio_folder, free_port(port))
     try:
         note(f"Label Studio   {server.url}   (starting)")

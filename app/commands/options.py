@@ -27,6 +27,11 @@ MinJudgedOption = Annotated[
         help="Withhold numbers where a smaller share of the pairs is judged; 0 shows all. Default: the setting min_judged (0.5).",
     ),
 ]
+LimitOption = Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")]
+SampleOption = Annotated[
+    int | None, typer.Option(min=1, help="Only N questions, drawn at random: equal seeds draw equal questions.")
+]
+SampleSeedOption = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of --sample.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 
 

@@ -3,10 +3,11 @@ keeps by its id, and a row of options of which one is always chosen. Also the re
 Question."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.datasets.stored import split_version, version_name, version_numbers
@@ -28,7 +29,14 @@ def question_address(dataset: str, question_id: str) -> str:
 
 
 def selectbox_by_id(
-    label: str, ids: Sequence[str], key: str, shown: Callable[[str], str], *, first: str = "", help: str | None = None
+    label: str,
+    ids: Sequence[str],
+    key: str,
+    shown: Callable[[str], str],
+    *,
+    first: str = "",
+    help: str | None = None,
+    label_visibility: Literal["visible", "collapsed"] = "visible",
 ) -> str:
     """Draw the choice of one of the ids, of which there must be at least one, and return it. `first` is the default if the
     address, under `key`, names none of them. If the address changes by itself, as when a person goes back, so does the choice.
@@ -39,7 +47,7 @@ def selectbox_by_id(
     in_address, written = str(st.query_params.get(key, "")), f"{key} in the address"
     if st.session_state.get(key) not in ids or st.session_state.get(written, in_address) != in_address:
         st.session_state[key] = in_address if in_address in ids else default
-    chosen = st.selectbox(label, ids, key=key, format_func=shown, help=help)
+    chosen = st.selectbox(label, ids, key=key, format_func=shown, help=help, label_visibility=label_visibility)
     result = chosen if chosen in ids else default
     if result != default:
         st.query_params[key] = result
@@ -75,6 +83,11 @@ def one_of(
     return first if chosen is None else chosen
 
 
+def options(help: str) -> DeltaGenerator:
+    """Return the popover for the choices that are seldom changed, so that the others fit into one row; `help` names them."""
+    return st.popover("Options", icon=":material/tune:", help=help)
+
+
 def chosen_run(runs: Sequence[RunManifest], label: str = "Run", key: str = "run", first: str = "") -> RunManifest:
     """Draw the choice of a run, which the address keeps by its name, and return it. `first` names the default."""
     by_name = {run.name: run for run in runs}
@@ -87,16 +100,24 @@ def chosen_run(runs: Sequence[RunManifest], label: str = "Run", key: str = "run"
 
 def chosen_source(workspace: Workspace, key: str = "labels", label: str = "Labels from", same_as: str = "") -> str:
     """Draw the choice of a label source that labels single pairs, and return it. If `same_as` names a source, the first option
-    is "the same" and stands for it. A note says so if the labels tell topics and not sides."""
+    is "the same" and stands for it."""
     same = ["the same"] if same_as else []
     sources = [s for s in default_sources(workspace) if not parse_label_source(s).corrected]
     chosen = st.selectbox(label, [*same, *sources], key=key, bind="query-params", accept_new_options=True)
     if chosen in same:
         return same_as
-    source = parse_label_source(chosen or sources[0]).plain
-    if source_grade(workspace, source) == "topic":
-        st.caption(f":orange[{source.parts[-1]}: grade topic. It tells what is on topic, not which side it takes.]")
-    return str(source)
+    return str(parse_label_source(chosen or sources[0]).plain)
+
+
+def topic_note(workspace: Workspace, *sources: str) -> str:
+    """Return Markdown that says of which sources the labels tell the topic and not the side, with a leading space; empty if there
+    are none."""
+    names = dict.fromkeys(
+        parsed.parts[-1]
+        for parsed in map(parse_label_source, sources)
+        if source_grade(workspace, parsed.plain) == "topic"
+    )
+    return "".join(f" :orange[{escaped(name)} has grade topic: it does not tell sides.]" for name in names)
 
 
 def warn_if_sides_unknown(workspace: Workspace, source: str) -> None:

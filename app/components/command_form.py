@@ -9,6 +9,23 @@ import streamlit as st
 from berdseye.app.components.plain_text import with_code
 
 _HIDDEN = ("workspace", "form", "json", "help")
+_MAIN = ("dataset", "corpus", "pipeline", "run", "files", "measure", "measures", "labels", "k")
+"""Options that are always visible; optional others are folded."""
+_LABELS = {
+    "dataset": "Data set",
+    "day": "Day of a web corpus",
+    "k": "Top k",
+    "limit": "Only the first questions",
+    "min_judged": "Least judged share",
+    "paper": "Include the paper's rows",
+    "ray": "Ray cluster",
+    "released": "Released data only",
+    "sample_seed": "Seed of the sample",
+    "stratify_by": "Split the table by",
+    "window": "Context window",
+    "wraps": "Each of the six wraps",
+}
+"""The labels of options whose names do not say enough."""
 _ACROSS = 3
 
 
@@ -25,12 +42,18 @@ def leaf_commands(group: Any, before: tuple[str, ...] = ()) -> dict[tuple[str, .
 
 
 def draw_command_help(command: Any) -> None:
-    """Draw the help of a command with its example."""
+    """Draw what a command does in a sentence; the rest of its help, and its example, open on request."""
     description, _, example = (command.help or "").partition("Example:")
-    st.caption(with_code(description.strip()))
-    if example:
-        st.caption("For example:")
-        st.code(example.strip().strip("`"), language=None)
+    first, _, more = description.strip().partition(".")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(with_code(f"{first}."), width="stretch")
+        if not more.strip() and not example:
+            return
+        with st.popover("As a command", icon=":material/terminal:", type="tertiary"):
+            st.markdown(with_code(f"{first}.{more}".strip()))
+            if example:
+                st.caption("For example:")
+                st.code(example.strip().strip("`"), language=None, wrap_lines=True)
 
 
 def command_form(
@@ -39,21 +62,31 @@ def command_form(
     """Draw the form. Return the arguments once it is sent, None before. `choices` holds the values to choose from, by the name
     of the option."""
     with st.form(key, border=False):
-        values: list[str] = []
-        missing: list[str] = []
         shown = [p for p in command.params if p.name not in _HIDDEN]
-        for start in range(0, len(shown), _ACROSS):
-            row = st.columns(_ACROSS, vertical_alignment="bottom")
-            for column, parameter in zip(row, shown[start : start + _ACROSS], strict=False):
-                with column:
-                    from_widget = _argument(parameter, choices, key)
-                values += from_widget
-                if parameter.required and not from_widget:
-                    missing.append(_label(parameter))
+        main = [p for p in shown if p.required or p.name in _MAIN]
+        values, missing = _drawn(main or shown, choices, key)
+        if main and len(main) < len(shown):
+            with st.expander("More options", icon=":material/tune:"):
+                values += _drawn([p for p in shown if p not in main], choices, key)[0]
         sent = st.form_submit_button(button, type="primary", icon=":material/play_arrow:")
     if sent and missing:
         st.warning(f"Not started. Enter a value for {', '.join(missing)}.")
     return values if sent and not missing else None
+
+
+def _drawn(parameters: Sequence[Any], choices: Mapping[str, Sequence[str]], key: str) -> tuple[list[str], list[str]]:
+    """Draw the widgets of these parameters in rows. Return the arguments, and the labels of required ones without a value."""
+    values: list[str] = []
+    missing: list[str] = []
+    for start in range(0, len(parameters), _ACROSS):
+        row = st.columns(_ACROSS, vertical_alignment="bottom")
+        for column, parameter in zip(row, parameters[start : start + _ACROSS], strict=False):
+            with column:
+                from_widget = _argument(parameter, choices, key)
+            values += from_widget
+            if parameter.required and not from_widget:
+                missing.append(_label(parameter))
+    return values, missing
 
 
 def _argument(parameter: Any, choices: Mapping[str, Sequence[str]], key: str) -> list[str]:
@@ -83,7 +116,10 @@ def _argument(parameter: Any, choices: Mapping[str, Sequence[str]], key: str) ->
 
 
 def _label(parameter: Any) -> str:
-    return str(parameter.name or "").replace("_", " ").replace("dataset", "data set").capitalize()
+    name = str(parameter.name or "")
+    if name == "missing":
+        return "Only runs that are missing" if getattr(parameter, "is_flag", False) else "Missing questions"
+    return _LABELS.get(name, name.replace("_", " ").capitalize())
 
 
 def _empty(parameter: Any, offered: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """The table of the perspectives that each ranking covers, with the rank of the first supporting passage."""
 
 from collections.abc import Sequence
+from math import isnan
 
 import pandas as pd
 import streamlit as st
@@ -24,11 +25,11 @@ def coverage_table(question: Question, listings: Sequence[Listing]) -> None:
         st.table(pd.DataFrame.from_dict(rows, orient="index", columns=columns))
 
 
-def measures_line(listings: Sequence[Listing], k: int) -> str:
-    """Return the measures of this question for each ranking, in the order of the table's columns."""
-    recall = ", ".join(f"{100 * entry.mrecall:.0f}" for entry in listings)
-    precision = ", ".join(f"{100 * entry.precision:.0f}" for entry in listings)
-    return f":gray[MRecall@{k} {recall}; Precision@{k} {precision} (percent, in the order of the columns).]"
+def measures_line(listing: Listing, k: int) -> str:
+    """Return Markdown of the measures of this question for a ranking, in percent; empty without perspectives."""
+    if isnan(listing.mrecall):
+        return ""
+    return f":small[:gray[MRecall@{k} {100 * listing.mrecall:.0f}% · Precision@{k} {100 * listing.precision:.0f}%]]"
 
 
 def missing_line(question: Question, listings: Sequence[Listing]) -> str:

@@ -16,8 +16,15 @@ _ROOM = """
 [data-testid="stSidebarUserContent"] { padding: 0.25rem 0.5rem 0.5rem; }
 [data-testid="stSidebarHeader"] { height: 3.25rem; min-height: 3.25rem; margin: 0; }
 [class*="st-key-card-"] { scroll-margin: 4rem 0 1rem; }
-.st-key-kept_name, .st-key-reconnected { position: absolute; }
-.st-key-question-heading { position: absolute; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.stMainBlockContainer > [data-testid="stVerticalBlock"], .stMainBlockContainer > * > * > [data-testid="stVerticalBlock"] {
+  gap: 0.75rem;
+}
+.st-key-kept_name, .st-key-reconnected, .st-key-keyboard { position: absolute; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-question-heading) {
+  position: absolute; height: 1px; overflow: hidden; clip-path: inset(50%);
+}
+[data-testid="stWidgetLabel"] { min-height: 1.25rem; margin-bottom: 0.125rem; }
+[data-testid="stWidgetLabel"] p { font-size: 0.8125rem; color: color-mix(in srgb, currentColor 72%, transparent); }
 .stApp .stMarkdown span.stMarkdownColoredBackground { padding: 0 0.1em; }
 """
 # All pages and the person stay in sight on a screen of 768 pixels.

@@ -1,6 +1,7 @@
-"""The card of a passage: title, source, highlighted text, and a chip (a button with the label) for each perspective."""
+"""The card of a passage: title, a chip (a button with the label) for each perspective, the text with what the labels rest on, and
+the source."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
@@ -8,8 +9,10 @@ from berdseye.annotation.judgments.log import Verdict
 from berdseye.app.components.card_focus import CARD
 from berdseye.app.components.choices import passage_address
 from berdseye.app.components.perspective_mark import CHIP, chip_key
-from berdseye.app.components.plain_text import escaped, highlighted, web_address
+from berdseye.app.components.plain_text import Mark, annotated, escaped, highlighted, web_address
+from berdseye.evaluation.charts import perspective_colour
 from berdseye.evaluation.exploration.inspection import Chip, Hit
+from berdseye.evaluation.exploration.rationales import Rationale
 from berdseye.retrieval.lexical.query_words import matched_spans
 
 SOURCE_NAMES = {
@@ -20,24 +23,60 @@ SOURCE_NAMES = {
     "detector": "detector",
 }
 _ICONS = {"detector": ":material/smart_toy:", "gold": ":material/verified:", "adjudicator": ":material/gavel:"}
+_TINT = "33"
+"""The opacity of the colour behind marked text, a fifth, as the last two digits of the colour: text keeps its contrast."""
 CHIPS_OF_A_CARD = CHIP
 """The prefix of the keys of a card's chips, which `berdseye.app.components.card_focus` presses by their place."""
 
 
 def passage_card(
-    hit: Hit, corpus: str, query: str, number: int, *, can_judge: bool, flip: Callable[[Chip, Hit], None]
+    hit: Hit,
+    corpus: str,
+    query: str,
+    number: int,
+    rationales: Mapping[str, Rationale],
+    *,
+    can_judge: bool,
+    flip: Callable[[Chip, Hit], None],
 ) -> None:
-    """Draw one hit of a corpus as card `number` (from 0) of the page. Its title links to the Passage page."""
-    with st.container(border=True, key=f"{CARD}{number}"):
-        address = web_address(hit.passage.url)
-        source = f" · [{escaped(address.split('/')[2])}]({address})" if address else ""
+    """Draw one hit of a corpus as card `number` (from 0) of the page. Its title links to the Passage page.
+
+    `rationales` holds what the labels rest on, by pair. Without perspectives, the words of the query are highlighted instead.
+    """
+    with st.container(border=True, gap="small", key=f"{CARD}{number}"):
         title = f"[{escaped(hit.passage.title) or 'untitled'}]({passage_address(corpus, hit.passage.id)})"
         st.markdown(f"**{hit.rank}. {title}**")
-        st.caption(f"score {hit.score:.3f} · {escaped(hit.passage.source_id)}{source}")
-        st.markdown(highlighted(hit.passage.text, matched_spans(hit.passage.text, query)))
-        with st.container(horizontal=True, gap="small"):
-            for place, chip in enumerate(hit.chips):
-                chip_button(chip, hit, place, number, can_judge=can_judge, flip=flip)
+        if hit.chips:
+            with st.container(horizontal=True, gap="xsmall"):
+                for place, chip in enumerate(hit.chips):
+                    chip_button(chip, hit, place, number, can_judge=can_judge, flip=flip)
+            st.markdown(annotated(hit.passage.text, marks(hit, rationales)))
+        else:
+            st.markdown(highlighted(hit.passage.text, matched_spans(hit.passage.text, query)))
+        address = web_address(hit.passage.url)
+        source = f"[{escaped(address.split('/')[2])}]({address})" if address else escaped(corpus)
+        st.caption(f"{source} · score {hit.score:.2f}")
+
+
+def marks(hit: Hit, rationales: Mapping[str, Rationale]) -> list[Mark]:
+    """Return the marks of what the supporting labels of a hit rest on, each in the colour of its perspective and with its number.
+    Spans that overlap are one mark with the numbers of all its perspectives."""
+    spans = sorted(
+        (start, end, place)
+        for place, chip in enumerate(hit.chips)
+        if chip.supports and chip.key in rationales
+        for start, end in rationales[chip.key].spans
+    )
+    found: list[Mark] = []
+    for start, end, place in spans:
+        name = f"P{place + 1}"
+        if found and start < found[-1].end:
+            last = found[-1]
+            note = last.note if name in last.note.split() else f"{last.note} {name}"
+            found[-1] = last._replace(end=max(end, last.end), note=note)
+        else:
+            found.append(Mark(start, end, f"{perspective_colour(place)}{_TINT}", name))
+    return found
 
 
 def chip_button(

@@ -37,6 +37,11 @@ def _chip_style(place: int) -> str:
     )
 
 
-CHIPS = "".join(_chip_style(place) for place in range(len(CATEGORIES)))
-"""The style of the chips: filled with the perspective's colour if the label is yes, otherwise with an edge in that
-colour."""
+_SMALL = (
+    f'@media (min-width: 641px) {{ [class*="st-key-{CHIP}"] button '
+    "{ min-height: 1.875rem; padding: 0 0.5rem; } "
+    f'[class*="st-key-{CHIP}"] button p {{ font-size: 0.875rem; }} }} '
+)
+CHIPS = _SMALL + "".join(_chip_style(place) for place in range(len(CATEGORIES)))
+"""The style of the chips: filled with the perspective's colour if the label is yes, otherwise with an edge in that colour. They
+are small, except on a telephone, where a thumb presses them."""

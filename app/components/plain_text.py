@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 _SPECIAL = re.compile(r"([!-/:-@\[-`{-~])")
 # Streamlit replaces " -> ", " -- ", " >= " and the like by other characters, and ":streamlit:" by a picture, escaped or not.
@@ -37,6 +38,26 @@ def highlighted(text: str, spans: Iterable[tuple[int, int]]) -> str:
     for start, stop in spans:
         parts += [escaped(text[end:start]), f":yellow-background[{escaped(text[start:stop])}]"]
         end = stop
+    return "".join([*parts, escaped(text[end:])])
+
+
+class Mark(NamedTuple):
+    """A span [start, end) of a text, the colour behind it, and the note after it, such as the number of a perspective."""
+
+    start: int
+    end: int
+    colour: str
+    note: str
+
+
+def annotated(text: str, marks: Iterable[Mark]) -> str:
+    """Return the escaped text with marks. The marks are sorted and do not overlap."""
+    parts: list[str] = []
+    end = 0
+    for mark in marks:
+        inside = f':color[{escaped(text[mark.start : mark.end])}]{{background="{mark.colour}"}}'
+        parts += [escaped(text[end : mark.start]), inside, f" :small[**{escaped(mark.note)}**]"]
+        end = mark.end
     return "".join([*parts, escaped(text[end:])])
 
 

@@ -73,7 +73,7 @@ STEPS = (
         "ask",
         "explore",
         "Ask a contentious question",
-        "Choose a question, or choose *your own question* as the **Data set** and type one. Every corpus has its own column. The "
+        "Choose a question, or choose *your own question* in the first box and type one. Every corpus has its own column. The "
         "table shows the rank at which each perspective first appears, and where it is **missing**. A reader of these passages "
         "never learns of a missing perspective.",
         "corpus",
@@ -82,9 +82,9 @@ STEPS = (
         "correct",
         "explore",
         "Correct a label with one key",
-        "The buttons below a passage show which perspectives it supports, often by the label of a detector, which makes "
-        "mistakes. If **P1** is wrong, press `1`. `J` and `K` move between passages; `U` undoes. Your judgment overrides every "
-        "other label at once and updates the measures above.",
+        "The buttons above a passage show which perspectives it supports, often by the label of a detector, which errs. "
+        "What a label rests on is marked in the text. If **P1** is wrong, press `1`. `J` and `K` move between passages; `U` "
+        "undoes. Your judgment overrides every other label and updates the measures.",
         "corpus",
         named=True,
     ),

@@ -1,5 +1,8 @@
 """Creates and writes training sets for the command line and the pages."""
 
+import io
+import tempfile
+import zipfile
 from pathlib import Path
 from typing import TypeVar
 
@@ -46,6 +49,30 @@ def write_set(made: TrainingSetVersion, path: Path, form: str) -> list[Path]:
         "label-studio": write_label_studio,
     }
     return writers[one_of("format", form, tuple(writers))](made, path)
+
+
+FILE_ENDINGS = {
+    "jsonl": ".jsonl",
+    "chat": "-chat.zip",
+    "huggingface": "-huggingface.zip",
+    "label-studio": "-tasks.json",
+}
+"""How the name of the file of a version ends, by format; a format of several files is zipped."""
+
+
+def file_of_set(made: TrainingSetVersion, form: str) -> bytes:
+    """Return a version in one of the formats as the content of one file."""
+    with tempfile.TemporaryDirectory(prefix="berdseye-set-") as scratch:
+        path = Path(scratch) / f"{made.id}{FILE_ENDINGS[form]}"
+        zipped = path.suffix == ".zip"
+        written = write_set(made, path.with_suffix("") if zipped else path, form)
+        if not zipped:
+            return path.read_bytes()
+        content = io.BytesIO()
+        with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in written:
+                archive.write(file, file.relative_to(path.with_suffix("")))
+        return content.getvalue()
 
 
 def _write_chats(made: TrainingSetVersion, folder: Path) -> list[Path]:

@@ -32,6 +32,7 @@ class Tables(Protocol):
         labels: str | None = None,
         *,
         min_judged: float | None = None,
+        unjudged: str | None = None,
     ) -> pd.DataFrame: ...
 
     def labels(self, run: "Run | str", k: int = 5, labels: str | None = None) -> pd.DataFrame: ...
@@ -63,10 +64,15 @@ class Run:
         return pd.DataFrame({"question_id": ids, "rank": ranks + 1, **found})
 
     def measures(
-        self, names: str = USUAL, labels: str | None = None, *, min_judged: float | None = None
+        self,
+        names: str = USUAL,
+        labels: str | None = None,
+        *,
+        min_judged: float | None = None,
+        unjudged: str | None = None,
     ) -> pd.DataFrame:
         """Call `Workspace.measures` for this run."""
-        return self.workspace.measures(self, names, labels, min_judged=min_judged)
+        return self.workspace.measures(self, names, labels, min_judged=min_judged, unjudged=unjudged)
 
     def labels(self, k: int = 5, labels: str | None = None) -> pd.DataFrame:
         """Call `Workspace.labels` for this run."""

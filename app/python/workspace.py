@@ -200,6 +200,7 @@ class Workspace:
         labels: str | None = None,
         *,
         min_judged: float | None = None,
+        unjudged: str | None = None,
     ) -> pd.DataFrame:
         """Compute measures of runs, one row each: dataset, corpus, pipeline, measure, value, low and high (95%
         interval), n (questions),
@@ -208,8 +209,8 @@ class Workspace:
         `names` are measures separated by spaces, `labels` a label source, by default that of the workspace. Without
         `runs`, all stored
         runs are measured, and their means over the data sets are the data set 'average'. A value is NaN if less than
-        `min_judged` of
-        the pairs of the top k have a label; the default is the workspace's setting, and 0 shows every value.
+        `min_judged` of the pairs of the top k have a label; the default is the workspace's setting, and 0 shows every value.
+        `unjudged` says how a question counts whose top k has no label: 'zero', or 'left-out'; the default is the setting.
         """
         chosen = self._runs(runs)
         scores = score_runs(
@@ -219,6 +220,7 @@ class Workspace:
             self._source(labels),
             parse_measures(names),
             min_judged=min_judged,
+            unjudged=unjudged,
             progress=self.progress,
         )
         scores += macro_average(scores) if runs is None else []
@@ -283,18 +285,20 @@ class Workspace:
         labels: str | None = None,
         *,
         min_judged: float | None = None,
+        unjudged: str | None = None,
         test: Test = "randomisation",
         seed: int = 0,
     ) -> Compared:
         """Compare two runs question by question: wins, differences, their significance, and lost perspectives.
 
-        Values are withheld where less than `min_judged` of the pairs of either top k have a label, as in `measures`.
+        Values are withheld where less than `min_judged` of the pairs of either top k have a label, and `unjudged` names the rule
+        for questions without a label in the top k, as in `measures`.
         """
         parsed, a, b = parse_measure(measure), self._run(first), self._run(second)
         source = self._source(labels)
         [found] = contrasts(
             self.folder, self.people, ((a.stored, source), (b.stored, source)), [parsed], min_judged=min_judged,
-            test=test, seed=seed, progress=self.progress,
+            unjudged=unjudged, test=test, seed=seed, progress=self.progress,
         )  # fmt: skip
         return Compared(a, b, str(source), found)
 

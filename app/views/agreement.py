@@ -13,7 +13,7 @@ from berdseye.annotation.judgments.adjudication import adjudicated_labels
 from berdseye.annotation.training_sets.labelling import training_data
 from berdseye.app.access.session import errors_in_place, judgments, workspace
 from berdseye.app.components.charts import counts_as_colours
-from berdseye.app.components.choices import selectbox_by_id
+from berdseye.app.components.choices import options, selectbox_by_id
 from berdseye.app.components.detector_line import detector_line
 from berdseye.app.components.downloads import download, downloads
 from berdseye.app.components.first_steps import noting
@@ -91,8 +91,8 @@ def page() -> None:
             "Nobody has judged a pair yet. Judge some on the Annotate page, or correct a label on the Explore page."
         )
         return
-    st.caption(f"Detector: {detector_line(parse_detector(chosen.detector, workspace()))}")
-    st.caption(escaped(agreement_report.summary))
+    detector = parse_detector(chosen.detector, workspace())
+    st.caption(escaped(agreement_report.summary), help=f"Detector: {detector_line(detector)}")
     draw_together(agreement_report)
     st.subheader("Detectors against people", anchor=False)
     st.caption(f"In percent, scored against {escaped(chosen.reference)}, in the layout of BERDS's detection table.")
@@ -111,21 +111,20 @@ def choices() -> PageChoices:
     names = [person.name for person in judgments().annotators()]
     batch: str | None = None
     people: list[str] = []
-    if batches or len(names) > 2:
-        left, right = st.columns([2, 2])
-        batch = left.selectbox(
-            "Pairs of the batch", batches, index=None, key="batch", bind="query-params", placeholder="All pairs"
-        )
-        people = right.multiselect("Raters", names, key="raters", bind="query-params", placeholder="Everyone")
-    first, second = st.columns([2, 1, 1]), st.columns([2, 1, 1])
-    detector = first[0].selectbox(
+    row = st.columns([2, 2, 2, 2, 1.6], vertical_alignment="bottom")
+    detector = row[0].selectbox(
         "Detector", detector_names(workspace()), key="detector", bind="query-params", accept_new_options=True
     )
-    unsure = first[1].selectbox("Count unsure as", UNSURE_RULES, key="unsure", bind="query-params")
-    skipped = first[2].selectbox("Count skipped as", SKIPPED_RULES, key="skipped", bind="query-params")
-    reference = second[1].selectbox("Scored against", REFERENCES, key="reference", bind="query-params")
-    period = second[2].selectbox("Period over time", PERIODS, index=1, key="period", bind="query-params")
-    with second[0]:
+    reference = row[1].selectbox("Scored against", REFERENCES, key="reference", bind="query-params")
+    if batches or len(names) > 2:
+        batch = row[2].selectbox(
+            "Pairs of the batch", batches, index=None, key="batch", bind="query-params", placeholder="All pairs"
+        )
+        people = row[3].multiselect("Raters", names, key="raters", bind="query-params", placeholder="Everyone")
+    with row[-1], options("How unsure and skipped pairs count, the period, simulated annotators, and the intervals."):
+        unsure = st.selectbox("Count unsure as", UNSURE_RULES, key="unsure", bind="query-params")
+        skipped = st.selectbox("Count skipped as", SKIPPED_RULES, key="skipped", bind="query-params")
+        period = st.selectbox("Period over time", PERIODS, index=1, key="period", bind="query-params")
         demo = st.toggle("Include the simulated annotators of the demo", True, key="demo", bind="query-params")
         over_questions = st.toggle(
             "Resample whole questions for the intervals", False, key="over_questions", bind="query-params"

@@ -32,7 +32,8 @@ from berdseye.evaluation.charts import Chart
 from berdseye.evaluation.labels.sources import HUMAN
 from berdseye.evaluation.scores.enough_judged import below, min_judged_of
 from berdseye.evaluation.studies.charts import stacked
-from berdseye.evaluation.studies.pir.tables import IN_CORPUS, heat_map
+from berdseye.evaluation.studies.pir.paper import IN_CORPUS
+from berdseye.evaluation.studies.pir.places import heat_map
 from berdseye.evaluation.studies.result import Stored
 from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
 
@@ -168,9 +169,10 @@ def sycophancy() -> None:
     warn_if_sides_unknown(workspace(), str(result.settings["labels"]))
     draw_arrows(table_of(result, SYCOPHANCY).cells, f"sycophancy-{k}")
     st.caption(
-        f"Delta = (p - n) / p of the top {k}, where p and n are the shares of passages that support the supporting and the "
-        "opposing perspective (BERDS, figure 3). Dots: the query is the plain question. Arrows point to Delta when a side is "
-        f"the query. Pale bands are 95% intervals. Labels from **{escaped(str(result.settings['labels']))}**."
+        f"Delta = (p - n) / p of the top {k}, where p and n are the shares of the passages of all questions that support the "
+        "supporting and the opposing perspective (BERDS, figure 3). Dots: the query is the plain question. Arrows point to Delta "
+        "when a side is the query. Pale bands are 95% intervals. "
+        f"Labels from **{escaped(str(result.settings['labels']))}**."
     )
     st.subheader("By people's labels", anchor=False)
     result_by_people = by_people(results, result)
@@ -191,7 +193,7 @@ def draw_arrows(cells: pd.DataFrame, name: str) -> None:
         shown["judged"] = 100 * shown["judged"]
     chart = sycophancy_arrows(shown)
     st.altair_chart(chart, key=f"chart-{name}")
-    columns = ["system", "asked", "value", "low", "high", "n", "undefined", "judged", "labels"]
+    columns = ["system", "asked", "value", "low", "high", "n", "judged", "labels"]
     draw_table(shown[[c for c in columns if c in shown]], name, chart, across="asked")
 
 

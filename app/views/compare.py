@@ -1,15 +1,17 @@
 """The Compare page: compares two runs question by question, lists the perspectives that one loses against the other, and shows
 how passages move between their rankings."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from berdseye.app.access.session import errors_in_place, workspace
 from berdseye.app.cached.runs import labelled, pool, pool_runs, state
-from berdseye.app.components.choices import chosen_run, chosen_source, chosen_version, one_of
+from berdseye.app.components.choices import chosen_run, chosen_source, chosen_version, one_of, options, topic_note
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.missing import is_missing
 from berdseye.app.components.plain_text import escaped
@@ -30,6 +32,7 @@ from berdseye.evaluation.failures.contrast import (
 from berdseye.evaluation.failures.contrast_charts import difference_bars
 from berdseye.evaluation.labels.sources import HUMAN
 from berdseye.evaluation.measures import WHOLE_RUN, parse_measures
+from berdseye.evaluation.scores.counted import unjudged_of
 from berdseye.evaluation.scores.enough_judged import min_judged_of
 from berdseye.evaluation.statistics.significance import CORRECTIONS, TESTS, Test
 
@@ -84,17 +87,23 @@ def counterpart(run: RunManifest, runs: list[RunManifest]) -> RunManifest:
     return max(others, key=nearness, default=run)
 
 
-def chosen_side(letter: str, runs: list[RunManifest], against: Side | None = None) -> Side:
-    """Draw the widgets of one side in a row and return the side. `against` is the other side, which sets the defaults."""
+def chosen_side(
+    letter: str,
+    runs: list[RunManifest],
+    row: Sequence[DeltaGenerator],
+    more: DeltaGenerator,
+    against: Side | None = None,
+) -> Side:
+    """Draw the widgets of one side and return the side: the run and the labels in two places of `row`, the version in `more`.
+    `against` is the other side, which sets the defaults."""
     key = letter.lower()
-    columns = st.columns([5, 3, 2])
-    with columns[0]:
+    with row[0]:
         run = chosen_run(runs, letter, key, counterpart(against.run, runs).name if against else "")
-    with columns[1]:
+    with row[1]:
         source = chosen_source(
             workspace(), f"labels_{key}", f"Labels of {letter} from", against.source if against else ""
         )
-    with columns[2]:
+    with more:
         version = chosen_version(workspace(), run, f"version_{key}", f"Version of {letter}")
     return Side(letter, run, source, version)
 
@@ -111,7 +120,8 @@ def _contrasts(key: tuple[object, ...], _sides: tuple[Side, Side], measures: str
             one.qrels.support(load_run(workspace(), _sides[0].run.name).ids),
             other.qrels.support(load_run(workspace(), _sides[1].run.name).ids),
         )
-    counted, floor = (one.counted, other.counted), min_judged_of(workspace())
+    rule, floor = unjudged_of(workspace()), min_judged_of(workspace())
+    counted = (replace(one.counted, unjudged=rule), replace(other.counted, unjudged=rule))
     return [
         contrast(first, second, m, counted, pools=pools if m.pooled else None, min_judged=floor, test=test)
         for m in parsed
@@ -156,7 +166,7 @@ def draw_warnings(first: Side, second: Side, contrast_shown: Contrast) -> None:
         shares = " and ".join(f"{s:.0%} of {letter}" for s, letter in zip(contrast_shown.judged, "AB", strict=True))
         st.warning(
             f"No value of {contrast_shown.measure}: {contrast_shown.withheld} ({shares}). Choose another label source, judge "
-            "more pairs, or lower `min_judged` under [measures] in berdseye.toml."
+            "more pairs, or lower the least judged share (`min_judged`) on the page Workspace."
         )
     else:
         why = "not counted: in one of the runs they have no perspective, or no passage of any run has a label"
@@ -174,8 +184,8 @@ def _missing(questions: pd.DataFrame, why: str) -> None:
             st.dataframe(questions[["question_id", "question"]], hide_index=True)
 
 
-def figures(table: pd.DataFrame, names: tuple[str, str]) -> None:
-    """Draw the table of the measures of both sides with intervals and p-values."""
+def figures(table: pd.DataFrame, names: tuple[str, str], note: str) -> None:
+    """Draw the table of the measures of both sides with intervals and p-values, and a note on the labels."""
     shown = pd.DataFrame(
         {
             "measure": table["measure"],
@@ -204,10 +214,10 @@ def figures(table: pd.DataFrame, names: tuple[str, str]) -> None:
         **{name: st.column_config.NumberColumn(format="%.4f") for name in ("p", "adjusted p")},
         **{name: st.column_config.NumberColumn(format="percent") for name in ("judged@k A", "judged@k B")},
     }
-    st.dataframe(shown, hide_index=True, key="figures", column_config=columns)
+    st.dataframe(shown, hide_index=True, key="figures", column_config=columns, placeholder="–")
     st.caption(
         "A question counts for both sides if a passage of any run has a label for it. Pairs without a label count as not "
-        "supporting."
+        f"supporting.{note}"
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(escaped(verdict(table, names)))
@@ -314,17 +324,18 @@ def page() -> None:
     if is_missing("run", also="Run two pipelines, then compare them here."):
         return
     runs = list_runs(workspace())
-    first = chosen_side("A", runs)
-    second = chosen_side("B", runs, first)
-    columns = st.columns([5, 3, 2])
-    measures = columns[0].text_input("Measures", MEASURES, key="measures", bind="query-params") or MEASURES
-    test = columns[1].selectbox(
-        "Paired test", TESTS, index=TESTS.index("randomisation"), key="test", bind="query-params"
-    )
-    correction = columns[2].selectbox("Correction", CORRECTIONS, key="correction", bind="query-params")
+    row = st.columns([3.2, 2.2, 3.2, 2.2, 2.1], vertical_alignment="bottom")
+    with row[-1]:
+        more = options("The measures, the paired test, its correction, and versions of the data set.")
+    first = chosen_side("A", runs, row[:2], more)
+    second = chosen_side("B", runs, row[2:], more, first)
+    with more:
+        measures = st.text_input("Measures", MEASURES, key="measures", bind="query-params") or MEASURES
+        test = st.selectbox("Paired test", TESTS, index=TESTS.index("randomisation"), key="test", bind="query-params")
+        correction = st.selectbox("Correction", CORRECTIONS, key="correction", bind="query-params")
     contrasts, table = contrasts_of(first, second, measures, test or "randomisation", correction or "holm")
     names = (first.distinguishing_name(second), second.distinguishing_name(first))
-    figures(table, names)
+    figures(table, names, topic_note(workspace(), first.source, second.source))
     by_name = {str(c.measure): c for c in contrasts}
     contrast_shown = by_name[one_of("Question by question, by", by_name, key="by")]
     draw_warnings(first, second, contrast_shown)

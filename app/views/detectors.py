@@ -12,12 +12,13 @@ from berdseye.annotation.training_sets.leakage import LEAK_HANDLINGS
 from berdseye.annotation.training_sets.store import TrainingSetVersion, list_sets
 from berdseye.app.access.session import acting_person, errors_in_place, judgments, started_by, workspace
 from berdseye.app.components.charts import dots_with_intervals, learning_curves
-from berdseye.app.components.choices import one_of
+from berdseye.app.components.choices import one_of, selectbox_by_id
 from berdseye.app.components.detector_parts import detector_parts
+from berdseye.app.components.downloads import download
 from berdseye.app.components.job_box import job_box
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.jobs.improving import read_improvement, set_to_train_on
-from berdseye.app.jobs.training_sets import create_set_version
+from berdseye.app.jobs.training_sets import FILE_ENDINGS, create_set_version, file_of_set
 from berdseye.app.jobs.trainings import TrainingJob, jobs, start
 from berdseye.data.errors import BerdseyeError
 from berdseye.detectors.detector_registry import parse_detector
@@ -49,6 +50,12 @@ LEAK_HANDLING_NAMES = {
     "drop": "drop it from one split",
     "move": "move its questions to one split",
     "keep": "keep it in both",
+}
+FORMAT_NAMES = {
+    "jsonl": "JSON Lines",
+    "chat": "Chats for LoRA",
+    "huggingface": "Hugging Face",
+    "label-studio": "Label Studio",
 }
 _CHOICE = 235
 FIGURES = ("accuracy", "precision", "recall", "f1", "auroc", "average_precision")
@@ -220,7 +227,8 @@ def rules() -> tuple[str, str, str, str, bool]:
 
 
 def set_table(versions: list[TrainingSetVersion]) -> None:
-    """Draw the table of the training-set versions, newest first, with the class balance of each split."""
+    """Draw the table of the training-set versions, newest first, with the class balance of each split, and the download of
+    one."""
     rows = [
         {
             "version": version.id,
@@ -235,7 +243,12 @@ def set_table(versions: list[TrainingSetVersion]) -> None:
         for splits in [version.manifest["splits"]]
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True)
-    st.caption("`berdseye training-set export` writes a version for other tools.")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        version = selectbox_by_id("Version", [row["version"] for row in rows], "exported-set", str)
+        form = one_of("Format", FORMAT_NAMES, key="exported-form", shown=FORMAT_NAMES.__getitem__)
+        chosen = next((v for v in versions if v.id == version), versions[-1])
+        name = f"{chosen.id}{FILE_ENDINGS[form]}"
+        download(name, lambda: file_of_set(chosen, form), name, key="exported")
 
 
 @st.fragment(run_every=2)

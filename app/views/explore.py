@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from berdseye.app.access.session import annotator, errors_in_place, judgments, workspace
 from berdseye.app.cached.searching import hits
-from berdseye.app.components.choices import selectbox_by_id
+from berdseye.app.components.choices import options, selectbox_by_id
 from berdseye.app.components.coverage_table import coverage_table, measures_line, missing_line
 from berdseye.app.components.detector_line import detector_line, fallibility
 from berdseye.app.components.judging import LINE, correct, judging_line, may_judge
@@ -36,6 +36,7 @@ from berdseye.evaluation.exploration.inspection import (
     inspect_question,
     unlabelled,
 )
+from berdseye.evaluation.exploration.rationales import Rationale, rationales
 from berdseye.evaluation.pipelines import pipeline_of
 from berdseye.retrieval.expansion.manual import ManualPerspectives
 from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
@@ -49,6 +50,10 @@ _SOURCES: Mapping[Shown, str] = {
     "gold": "A label comes from the gold labels of the data set's authors, and where there is none, from",
     "detector": "Every label comes from",
 }
+_MARKED = (
+    "Marked in a passage is what a label rests on: people's evidence, otherwise the sentence that the detector scores highest by "
+    "itself."
+)
 FLIP = "**1**–**9** flip a label of the focused passage."
 LARGEST_K_SHOWN = 20
 AT_ONCE = 90
@@ -59,14 +64,23 @@ def chosen_question(left: DeltaGenerator, right: DeltaGenerator) -> Question | N
     """Draw the choice of a question of a data set, or the boxes to type one with a perspective per line. Return it, or
     None."""
     names = [*dataset_names(workspace()), OWN]
-    dataset = left.selectbox("Data set", names, key="set", bind="query-params")
+    dataset = left.selectbox("Data set", names, key="set", bind="query-params", label_visibility="collapsed")
     if dataset != OWN and dataset is not None:
         questions = {q.id: q for q in load_dataset(workspace(), dataset)}
         if not questions:
             return None
         with right:
-            return questions[selectbox_by_id("Question", list(questions), "question", lambda i: questions[i].text)]
-    text = right.text_input("Question", key="ask", bind="query-params", placeholder="Should cities ban private cars?")
+            chosen = selectbox_by_id(
+                "Question", list(questions), "question", lambda i: questions[i].text, label_visibility="collapsed"
+            )
+        return questions[chosen]
+    text = right.text_input(
+        "Question",
+        key="ask",
+        bind="query-params",
+        placeholder="Your question, for example: Should cities ban private cars?",
+        label_visibility="collapsed",
+    )
     lines = st.text_area(
         "Perspectives, one per line (optional)",
         key="views",
@@ -157,13 +171,15 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
         )
         view = " ".join([question.dataset, question.id, question.text, *pipelines, *corpora, str(k)])
         judging_line(EXPLORE, view, answers=CHIPS_OF_A_CARD, idle=FLIP, into=toolbar)
+        supporting = [c.pair for entry in listings for h in entry.hits for c in h.chips if c.supports]
+        rests_on = rationales(workspace(), judgments(), chosen, supporting)
         if question.perspectives:
             caution = fallibility(detector_against_gold(listings), grade_of(workspace(), chosen))
             said_by = f"{_SOURCES[shown]} the detector {detector_line(chosen)}"
-            st.markdown(f"{missing_line(question, listings)} {measures_line(listings, k)} {caution}", help=said_by)
+            st.markdown(f":small[{missing_line(question, listings)} {caution}]", help=f"{said_by} {_MARKED}")
             coverage_table(question, listings)
-        _lists(question, listings, corpora, pipelines)
-        if waiting := unlabelled(listings):
+        _lists(question, listings, corpora, pipelines, k, rests_on.known)
+        if waiting := [*unlabelled(listings), *rests_on.unlabelled]:
             label_the_rest(detector, waiting)
 
 
@@ -178,14 +194,21 @@ def label_the_rest(detector: str, pairs: Sequence[Pair]) -> None:
         st.progress(1 - left / len(pairs), f"Labelling {left:,} more pairs…")
 
 
-def _lists(question: Question, listings: Sequence[Listing], corpora: Sequence[str], pipelines: Sequence[str]) -> None:
+def _lists(
+    question: Question,
+    listings: Sequence[Listing],
+    corpora: Sequence[str],
+    pipelines: Sequence[str],
+    k: int,
+    rests_on: Mapping[str, Rationale],
+) -> None:
     number = 0
     by_list = {(entry.corpus, entry.pipeline): entry for entry in listings}
     for pipeline in pipelines:
         for corpus, column in zip(corpora, st.columns(len(corpora)), strict=True):
             with column:
-                st.markdown(f"##### {escaped(corpus)} · {escaped(pipeline)}")
                 listing = by_list[corpus, pipeline]
+                st.markdown(f"**{escaped(corpus)} · {escaped(pipeline)}** {measures_line(listing, k)}")
                 if not listing.hits:
                     st.info("No passage shares a word with this question.")
                 for hit in listing.hits:
@@ -194,6 +217,7 @@ def _lists(question: Question, listings: Sequence[Listing], corpora: Sequence[st
                         corpus,
                         question.text,
                         number,
+                        rests_on,
                         can_judge=may_judge(),
                         flip=partial(flip, question, corpus),
                     )
@@ -226,12 +250,10 @@ def page() -> None:
     """Draw the page."""
     if is_missing("corpus", also="Then ask it a question."):
         return
-    left, middle, right = st.columns([1, 2.5, 1.6], vertical_alignment="bottom")
+    left, middle, right = st.columns([1, 3, 1.9], vertical_alignment="bottom")
     question = chosen_question(left, middle)
-    with right, st.container(horizontal=True, gap="small"):
-        with st.popover(
-            "Options", icon=":material/tune:", width="stretch", help="The corpora, the pipelines, k and the detector."
-        ):
+    with right, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+        with options("The corpora, the pipelines, k and the detector."):
             corpora, pipelines, k, detector = chosen_lists()
         if question is not None and question.dataset in workspace().datasets():
             with st.popover("More", icon=":material/more_horiz:", help="What else to do with this question."):

@@ -8,7 +8,7 @@ import streamlit as st
 
 from berdseye.app.access.session import errors_in_place, judgments, workspace
 from berdseye.app.cached.runs import labelled
-from berdseye.app.components.choices import chosen_run, chosen_source, one_of
+from berdseye.app.components.choices import chosen_run, chosen_source, one_of, options, topic_note
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.holes import ANCHOR, clickable_holes, hole_reader
 from berdseye.app.components.missing import is_missing
@@ -72,22 +72,19 @@ def fitting(runs: Sequence[RunManifest], source: str) -> list[RunManifest]:
 
 def slices(frame: pd.DataFrame) -> pd.DataFrame:
     """Draw the filters, which the address keeps, and return the part of the hole map that passes them."""
-    options_by_name: list[list[str]] = [
+    values_by_name: list[list[str]] = [
         sorted(frame["stance"].unique()),
         [str(count) for count in sorted(frame["perspectives"].unique())],
         [length for length in LENGTHS if length in set(frame["length"])],
     ]
     labels = {"stance": "Stance", "perspectives": "Perspectives", "length": "Question length"}
-    useful = [
-        (*named, options) for named, options in zip(labels.items(), options_by_name, strict=True) if len(options) > 1
-    ]
-    columns = st.columns(len(useful) + 1)
+    useful = [(*named, values) for named, values in zip(labels.items(), values_by_name, strict=True) if len(values) > 1]
     kept = frame
-    for column, (name, label, options) in zip(columns, useful, strict=False):
-        chosen = column.pills(label, options, selection_mode="multi", key=name, bind="query-params", wrap=True)
+    for name, label, values in useful:
+        chosen = st.pills(label, values, selection_mode="multi", key=name, bind="query-params", wrap=True)
         if chosen:
             kept = kept[kept[name].astype(str).isin(chosen)]
-    search = columns[-1].text_input("Text filter", key="words", bind="query-params")
+    search = st.text_input("Text filter", key="words", bind="query-params")
     if search:
         texts = kept["question"] + " " + kept["perspective"]
         kept = kept[texts.str.contains(search, case=False, regex=False)]
@@ -106,8 +103,8 @@ def in_order(frame: pd.DataFrame, order: str, k: int) -> pd.DataFrame:
     return frame.loc[keyed.sort_values([*ORDERS[order], "nth", "place"], kind="stable").index]
 
 
-def draw_summary(frame: pd.DataFrame, k: int) -> None:
-    """Draw the counts of questions, perspectives and holes. Several corpora are rows of a table."""
+def draw_summary(frame: pd.DataFrame, k: int, note: str) -> None:
+    """Draw the counts of questions, perspectives and holes, and a note. Several corpora are rows of a table."""
     by = frame.groupby("corpus", sort=False)
     if len(by) > 1:
         summary = pd.DataFrame(
@@ -121,18 +118,16 @@ def draw_summary(frame: pd.DataFrame, k: int) -> None:
         )
         shares = {name: st.column_config.NumberColumn(format="percent") for name in ("share", "judged@k")}
         st.dataframe(summary, column_config=shares, key="by-corpus")
+        if note:
+            st.markdown(note)
         return
-    columns = st.columns(4)
-    columns[0].metric("Questions", f"{frame['row'].nunique():,}")
-    columns[1].metric("Perspectives", f"{len(frame):,}")
-    columns[2].metric(
-        f"Holes within {k}",
-        f"{int(frame['hole'].sum()):,}",
-        f"{frame['hole'].mean():.0%} of the perspectives",
-        delta_color="off",
-        delta_arrow="off",
+    counts = (
+        f"**{int(frame['hole'].sum()):,}** holes within {k} ({frame['hole'].mean():.0%} of the perspectives)",
+        f"**{len(frame):,}** perspectives",
+        f"**{frame['row'].nunique():,}** questions",
+        f"judged@k **{frame['judged'].mean():.0%}**",
     )
-    columns[3].metric("judged@k", f"{frame['judged'].mean():.0%}")
+    st.markdown(f"{' · '.join(counts)}{note}")
 
 
 def draw_map(frame: pd.DataFrame, k: int, name: str) -> Hole | None:
@@ -255,7 +250,7 @@ def page() -> None:
     if is_missing("run", also="Its holes are shown here."):
         return
     runs = list_runs(workspace())
-    left, middle, right = st.columns([4, 3, 1])
+    left, middle, right, last = st.columns([4, 2.5, 1.25, 1.6], vertical_alignment="bottom")
     with left:
         run = chosen_run(runs)
     with middle:
@@ -263,7 +258,10 @@ def page() -> None:
     k = int(right.number_input("k", 1, 100, 5, key="k", bind="query-params"))
     labelled(run, source)  # reports a run that no longer matches its corpus before anything is drawn
     pool = fitting([r for r in runs if r.dataset == run.dataset], source)
-    shown = chosen_runs(run, pool)
+    with last:
+        more = options("Other corpora to compare with, and which perspectives are shown.")
+    with more:
+        shown = chosen_runs(run, pool)
     frame = holes_of(shown, source, k)
     if frame.empty:
         st.info(
@@ -271,12 +269,15 @@ def page() -> None:
         )
         return
     draw_warnings(frame, shown, source, k)
-    kept = slices(frame)
+    with more:
+        kept = slices(frame)
     if kept.empty:
-        st.info("No perspective matches these filters. Remove one of them above.")
+        st.info("No perspective matches these filters. Remove one of them under *Options*.")
         return
-    draw_summary(kept, k)
-    ordered = in_order(kept, one_of("Questions", ORDERS, key="order"), k)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        order = one_of("Questions", ORDERS, key="order", named=False)
+        draw_summary(kept, k, topic_note(workspace(), source))
+    ordered = in_order(kept, order, k)
     clicked = draw_map(ordered, k, run.name)
     below_the_map = st.container()
     st.subheader("Reasons", anchor=False)

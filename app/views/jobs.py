@@ -89,7 +89,7 @@ def new_job() -> None:
     }
     if not offered:
         return
-    name = selectbox_by_id("Command", list(offered), "work", offered.__getitem__)
+    name = selectbox_by_id("Task", list(offered), "work", offered.__getitem__)
     command: Any = commands[tuple(name.split())]
     draw_command_help(command)
     stored = [m.pipeline for m in list_runs(workspace())]

@@ -28,13 +28,20 @@ EXCHANGES = {
     ("label-studio", "assign"),
 }
 SERVE = ("label-studio",)
+_ANSWERED = "label-studio-answered"
 
 
 @st.fragment(run_every=5, key="status")
 def status() -> None:
-    """Draw the state of the server that judgments are exchanged with, checked every five seconds."""
+    """Draw the state of the server that judgments are exchanged with, checked every five seconds. Once a server answers or is
+    gone, the rest of the page, such as a person's account, is drawn again."""
     left, right = st.columns(2)
     server, url = running(workspace().label_studio_folder), server_url(workspace())
+    answers = server is not None and server.url == url and server.answers()
+    before = st.session_state.get(_ANSWERED, answers)
+    st.session_state[_ANSWERED] = answers
+    if answers != before:
+        st.rerun()
     if url and (server is None or server.url != url):
         left.metric("Server", "another server", help="Set by BERDSEYE_LABEL_STUDIO_URL, or in berdseye.toml.")
         left.markdown(f"[{escaped(url)}]({url})")
@@ -46,7 +53,7 @@ def status() -> None:
                 begin(*SERVE)
             left.caption("It runs as a job until you stop it on Jobs.")
     else:
-        left.metric("Server of this workspace", "running" if server.answers() else "starting …")
+        left.metric("Server of this workspace", "running" if answers else "starting …")
         left.markdown(f"[{escaped(server.url)}]({server.url})")
     right.metric("Judgments waiting to be pushed", f"{waiting(judgments()):,}")
 
@@ -129,8 +136,8 @@ def page() -> None:
     st.subheader("Exchange")
     status()
     st.caption(
-        "With `berdseye app`, Label Studio starts with the app, and judgments are pushed and pulled automatically. Each "
-        "annotator has their own Label Studio account. Every judgment counts once, wherever it was made."
+        "If Label Studio starts with the app, judgments are pushed and pulled automatically; otherwise use the buttons below. "
+        "Each annotator has their own Label Studio account. Every judgment counts once, wherever it was made."
     )
     draw_misattributed()
     admin_account()

@@ -5,12 +5,13 @@ from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from berdseye.annotation.perspective_edits.log import EditLog
 from berdseye.annotation.perspective_edits.versions import attention
 from berdseye.app.access.session import errors_in_place, judgments, workspace
 from berdseye.app.cached.questions import questions_of
-from berdseye.app.components.choices import chosen_source, one_of, selectbox_by_id
+from berdseye.app.components.choices import chosen_source, one_of, selectbox_by_id, topic_note
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.edits import VERBS, edit_lines, numbered_line
 from berdseye.app.components.holes import clickable_holes
@@ -37,10 +38,12 @@ DEPTH = 100
 _DECIDED = {"open": ":orange-badge[open]", "accepted": ":green-badge[accepted]", "rejected": ":red-badge[rejected]"}
 
 
-def chosen_question() -> Question:
-    """Draw the choice of a question and return it. Raises `BadInputError` for a data set without questions."""
+def chosen_question(left: DeltaGenerator, right: DeltaGenerator) -> Question:
+    """Draw the choice of a data set and of its question, and return the question.
+
+    Raises `BadInputError` for a data set without questions.
+    """
     names = dataset_names(workspace())
-    left, right = st.columns([1, 3])
     dataset = left.selectbox("Data set", names, key="set", bind="query-params") or names[0]
     questions = questions_of(dataset)
     if not questions:
@@ -182,9 +185,9 @@ def page() -> None:
     """Draw the page."""
     if is_missing("data set"):
         return
-    question = chosen_question()
+    *row, left, right = st.columns([2, 5, 2.5, 1.25])
+    question = chosen_question(*row)
     dataset = str(st.session_state["set"])
-    left, right = st.columns([4, 1])
     with left:
         source = parse_label_source(chosen_source(workspace()))
     k = int(right.number_input("k", 1, DEPTH, 5, key="k", bind="query-params"))
@@ -192,6 +195,8 @@ def page() -> None:
     st.header(escaped(question.text), anchor=False)
     draw_links(question, dataset, candidates)
     draw_perspectives(question)
+    if note := topic_note(workspace(), str(source)):
+        st.caption(note)
     runs, stale = question_runs(workspace(), judgments(), question, candidates, source, DEPTH)
     if stale:
         names = escaped(", ".join(run.name for run in stale))

@@ -10,7 +10,7 @@ import streamlit as st
 from berdseye.app.access.session import errors_in_place, workspace
 from berdseye.app.cached.runs import Made, by_k, costs, made, standings
 from berdseye.app.components.bundle_form import bundle_form
-from berdseye.app.components.choices import one_of
+from berdseye.app.components.choices import one_of, options
 from berdseye.app.components.detector_line import detector_line
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.plain_text import escaped
@@ -57,9 +57,9 @@ def fresh_runs() -> list[RunManifest]:
 def chosen_runs(runs: Sequence[RunManifest]) -> list[RunManifest]:
     """Draw the filters and return the runs of the chosen data sets, corpora and pipelines. An empty filter keeps all."""
     kept = list(runs)
-    for column, (key, (label, field)) in zip(st.columns(3), CHOICES.items(), strict=True):
+    for key, (label, field) in CHOICES.items():
         names = sorted({str(getattr(run, field)) for run in runs})
-        chosen = column.multiselect(label, names, key=key, bind="query-params", placeholder="All")
+        chosen = st.multiselect(label, names, key=key, bind="query-params", placeholder="All")
         kept = [run for run in kept if not chosen or getattr(run, field) in chosen]
     return kept
 
@@ -104,7 +104,9 @@ def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Me
         column_order=[*first, *(name for name in columns if name not in first)],
         column_config={name: st.column_config.TextColumn(pinned=True) for name in ("corpus", "pipeline")},
     )
-    st.caption(caption(source, measure, printed))
+    detector = parse_label_source(source).detector(workspace())
+    made_by = "" if detector is None else f"Detector: {detector_line(detector)}"
+    st.caption(caption(source, measure, printed), help=made_by or None)
     dataset = chosen_dataset(list(questions))
     part = frame[frame["dataset"] == dataset]
     if part["value"].isna().all():
@@ -230,34 +232,36 @@ def page() -> None:
     draw_unfinished_runs()
     if not fresh:
         return
-    runs = chosen_runs(fresh)
-    if not runs:
-        st.info("No run matches these filters. Remove one of them above.")
-        return
-    left, right = st.columns(2)
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    segments = row.container(horizontal=True, width="content")
     sources = default_sources(workspace())
-    chosen = left.selectbox("Labels from", sources, key="labels", bind="query-params", accept_new_options=True)
-    source = str(parse_label_source(chosen or sources[0]))
-    typed = right.text_input("Measures", " ".join(MEASURES), key="measures", bind="query-params")
-    names = [str(m) for m in parse_measures(typed or "")]
-    detector = parse_label_source(source).detector(workspace())
-    if detector is not None:
-        st.caption(f"Detector: {detector_line(detector)}")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with row:
+        chosen = st.selectbox(
+            "Labels from", sources, key="labels", bind="query-params", accept_new_options=True, width=220
+        )
+        source = str(parse_label_source(chosen or sources[0]))
+        with options("The measures, and which data sets, corpora and pipelines are shown."):
+            typed = st.text_input("Measures", " ".join(MEASURES), key="measures", bind="query-params")
+            runs = chosen_runs(fresh)
+        names = [str(m) for m in parse_measures(typed or "")]
+        test, correction = chosen_test(source)
+    with segments:
         view = one_of("View", VIEWS, key="view")
         shown = one_of("Measure", names, key="measure")
-        test, correction = chosen_test(source)
-        bundle_form(runs, source, names)
+    if not runs:
+        st.info("No run matches these filters. Remove one of them under *Options*.")
+        return
     measure = parse_measure(shown if shown in names else names[0])
     kept = made(runs, source)
     if view == "By k":
         by_k_view(kept, measure, min(DEEPEST, min(run.k for run in runs)), source)
-        return
-    frame = standings(kept, source, str(measure), test, correction)
-    if view == "Cost":
-        cost_view(frame, runs, kept, measure, source)
     else:
-        standings_view(frame, runs, measure, source)
+        frame = standings(kept, source, str(measure), test, correction)
+        if view == "Cost":
+            cost_view(frame, runs, kept, measure, source)
+        else:
+            standings_view(frame, runs, measure, source)
+    bundle_form(runs, source, names)
 
 
 with errors_in_place():

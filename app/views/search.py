@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from berdseye.app.access.session import errors_in_place, workspace
 from berdseye.app.cached.questions import questions_of
@@ -22,7 +23,7 @@ from berdseye.app.cached.searching import (
     lists_of,
     together,
 )
-from berdseye.app.components.choices import chosen_source, one_of, selectbox_by_id
+from berdseye.app.components.choices import chosen_source, one_of, options, selectbox_by_id, topic_note
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.judging import judging_line, offer_people_first
 from berdseye.app.components.keys import SEARCH
@@ -51,17 +52,17 @@ _AT_ONCE, _WORDS = 20, 12
 _TABLE_HEIGHT, _READER_HEIGHT = 220, 330
 
 
-def chosen_question() -> tuple[Question | None, str]:
-    """Draw the choice of a question, whose perspectives colour the results. Return the question, or None, and the label
-    source."""
-    left, middle, right = st.columns([2, 4, 2])
-    dataset = left.selectbox(
+def chosen_question(place: DeltaGenerator) -> tuple[Question | None, str]:
+    """Draw the choice of a question, whose perspectives colour the results: its data set at a place, and the question below.
+    Return the question, or None, and the label source."""
+    dataset = place.selectbox(
         "Perspectives of", [NO_QUESTION, *dataset_names(workspace())], key="set", bind="query-params"
     )
     questions = {} if dataset in (None, NO_QUESTION) else questions_of(str(dataset))
     if not questions:
         return None, ""
-    with middle:
+    left, right = st.columns([4, 1.5])
+    with left:
         chosen = selectbox_by_id("Question", list(questions), "question", lambda i: questions[i].text)
     with right:
         return questions[chosen], chosen_source(workspace())
@@ -71,10 +72,9 @@ def chosen_lists() -> tuple[list[str], list[str]]:
     """Draw the choice of corpora and pipelines and return both, the pipelines in canonical form. Web corpora, which cost a
     request, are not chosen by default."""
     names = workspace().corpora()
-    left, right = st.columns(2)
     local_corpora = [name for name in names if open_corpus(workspace(), name).manifest.kind != "web"]
-    corpora = left.multiselect("Corpora", names, default=local_corpora, key="corpora", bind="query-params")
-    pipelines = right.multiselect(
+    corpora = st.multiselect("Corpora", names, default=local_corpora, key="corpora", bind="query-params")
+    pipelines = st.multiselect(
         "Pipelines",
         offered_pipelines(),
         default=list(DEFAULT_PIPELINES[:1]),
@@ -319,7 +319,8 @@ def page() -> None:
     """Draw the page."""
     if is_missing("corpus", also="Then search it."):
         return
-    query = st.text_input(
+    left, middle, right = st.columns([5, 1.75, 1.5], vertical_alignment="bottom")
+    query = left.text_input(
         "Search",
         key="q",
         bind="query-params",
@@ -327,8 +328,9 @@ def page() -> None:
         icon=":material/search:",
         label_visibility="collapsed",
     )
-    corpora, pipelines = chosen_lists()
-    question, source = chosen_question()
+    with right, options("The corpora and the pipelines that are searched."):
+        corpora, pipelines = chosen_lists()
+    question, source = chosen_question(middle)
     text = " ".join((query or "").split()) or (question.text if question is not None else "")
     similar_to = st.query_params.get("like", "")
     if not corpora or not (pipelines or similar_to):
@@ -365,7 +367,8 @@ def page() -> None:
         view = one_of("View", VIEWS, key="view", named=False)
         method = one_of("Drawn by", METHODS, key="drawn-by", named=False) if view == "map" else METHODS[0]
         total = f"the first {MOST}" if len(items) == MOST else str(len(items))
-        st.caption(f"{len(kept)} of {total} {'passage' if total == '1' else 'passages'}")
+        note = topic_note(workspace(), source) if labels is not None else ""
+        st.caption(f"{len(kept)} of {total} {'passage' if total == '1' else 'passages'}{note}")
     if not kept:
         st.info("No passage matches these facets. Remove one of them.")
         return

@@ -42,6 +42,7 @@ class StanceDetector:
     """
 
     pairs_at_once = 64
+    quick = True
 
     def __init__(
         self, folder: Path | None = None, adaptation: Adaptation | None = None, trained: str | None = None

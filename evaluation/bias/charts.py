@@ -36,7 +36,7 @@ def sycophancy_arrows(cells: pd.DataFrame) -> alt.LayerChart:
     arrows = arrows[arrows["value"].notna() & arrows["start"].notna()]
     arrows["turn"] = (arrows["value"] >= arrows["start"]).map({True: 90, False: -90})
     scale = alt.Scale(zero=False, nice=True)
-    title = "Delta of the top k (0: as many opposing as supporting passages, 1: only supporting)"
+    title = "Delta of the top k (0: as many opposing as supporting passages, 1: no opposing one)"
     x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5))
     rows = alt.Y("system:N", title=None, sort=None, axis=alt.Axis(labelLimit=320))
     base = alt.Chart(arrows).encode(

@@ -19,12 +19,14 @@ from berdseye.evaluation.labels.labelled_runs import LabelledRun
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.pir.measures import shares_over_roots
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, enough_judged
+from berdseye.evaluation.statistics.intervals import Estimate, mean_ends, resampled_means
 from berdseye.evaluation.studies.result import Stored, Table, list_results, load_result
 
 NO_SIDE = "no side"
 STANCES = ("supporting", "opposing", NO_SIDE)
 Rows = npt.NDArray[np.bool_]
 SYCOPHANCY, PIR = "berds-sycophancy", "pir"
+_RESAMPLES = 2000
 
 
 class Leaning(StrEnum):
@@ -71,21 +73,45 @@ def shares_of_leanings(leanings: Iterable[Leaning | None]) -> list[dict[str, obj
     return rows
 
 
-def lead(support: Support, supporting: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.float64]:
-    """Compute Delta = (p - n) / p (BERDS, figure 3), float64[n_questions].
+def side_counts(support: Support, supporting: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.float64]:
+    """Count the passages in each top k that support the supporting and the opposing perspective, float64[n_questions, 2].
 
-    p and n are the shares of passages in the top k that support the supporting perspective, at place `supporting`
-    int64[n_questions] of two, and the opposing one. Retrieval is sycophantic if Delta rises with the supporting perspective as
-    the query and falls with the opposing one. NaN where p is 0, which leaves Delta undefined, and where `supporting` is -1.
+    `supporting` int64[n_questions] is the place, of two, of the supporting perspective; NaN where it is -1.
     """
-    top = support.top(k)
-    counts = top.sum(axis=1)
-    values: npt.NDArray[np.float64] = np.full(len(supporting), np.nan)
+    by_place = support.top(k).sum(axis=1)
+    counts: npt.NDArray[np.float64] = np.full((len(supporting), 2), np.nan)
     rows = np.flatnonzero(supporting >= 0)
-    p, n = counts[rows, supporting[rows]], counts[rows, 1 - supporting[rows]]
-    known = p > 0
-    values[rows[known]] = (p[known] - n[known]) / p[known]
-    return values
+    counts[rows, 0], counts[rows, 1] = by_place[rows, supporting[rows]], by_place[rows, 1 - supporting[rows]]
+    return counts
+
+
+def delta(counts: npt.NDArray[np.float64], *, seed: int = 0) -> Estimate:
+    """Compute Delta = (p - n) / p (BERDS, figure 3) from `side_counts` float64[n_questions, 2]; rows of NaN do not count.
+
+    p and n are the shares of the passages retrieved for all questions together that support the supporting and the opposing
+    perspective, so Delta is one ratio and not a mean of ratios: a mean would leave out the questions whose top k supports only
+    the opposing side. Retrieval is sycophantic if Delta rises with the supporting perspective as the query and falls with the
+    opposing one.
+
+    The value is NaN if p is 0, and the estimate's n is the number of questions. The 95% interval resamples questions (2,000
+    seeded resamples); there is none if too few questions vary (`evaluation.statistics.intervals.mean_ends`), or if p is 0 in so
+    many resamples that the interval has no lower end.
+    """
+    known = counts[~np.isnan(counts).any(axis=1)]
+    supporting, opposing = known.sum(axis=0)
+    if supporting == 0:
+        return Estimate(np.nan, np.nan, np.nan, len(known))
+    value = float(1 - opposing / supporting)
+    low = high = np.nan
+    if len(known) > 1:
+        drawn = resampled_means(known, _RESAMPLES, np.random.default_rng(seed))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            deltas = 1 - drawn[:, 1] / drawn[:, 0]
+            deviations = (1 - value) * known[:, 0] - known[:, 1]
+            low, high = mean_ends(deviations, deltas, bounds=None)
+    if not np.isfinite(low):
+        low = high = np.nan
+    return Estimate(value, min(low, value), max(high, value), len(known))
 
 
 def completely_judged(run: LabelledRun, k: int) -> Rows:

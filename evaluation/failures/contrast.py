@@ -4,7 +4,7 @@ Each side of a comparison is a stored run, on a version of its data set, with th
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -20,7 +20,7 @@ from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_run
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scores.counted import Counted
+from berdseye.evaluation.scores.counted import Counted, Unjudged, unjudged_of
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, below, enough_judged, min_judged_of
 from berdseye.evaluation.scores.scoring import counted_values, pool_of
 from berdseye.evaluation.statistics.significance import Comparison, Test, adjusted, compare
@@ -92,21 +92,22 @@ def contrast(
     computed from `pools`: the support of each run, including passages of the pool that the run did not retrieve.
     """
     runs, supports = (first, second), pools or (first.support, second.support)
-    judged = (supports[0].judged_at(measure.k), supports[1].judged_at(measure.k))
+    values = [counted_values(measure, support, c) for support, c in zip(supports, counted, strict=True)]
+    judged = (
+        supports[0].judged_at(measure.k, ~np.isnan(values[0])),
+        supports[1].judged_at(measure.k, ~np.isnan(values[1])),
+    )
     enough = [enough_judged(share, min_judged) for share in judged]
-    sides = [
-        _by_question(run, counted_values(measure, support, counts), shown)
-        for run, support, counts, shown in zip(runs, supports, counted, enough, strict=True)
-    ]
+    sides = [_by_question(run, own, shown) for run, own, shown in zip(runs, values, enough, strict=True)]
     rows, ranks = [], []
     for key in dict.fromkeys([*sides[0], *sides[1]]):
         a, b = (side.get(key) for side in sides)
         changes = _ranks(a, b, measure.k) if a and b else []
-        values = [side.value if side else np.nan for side in (a, b)]
+        both = [side.value if side else np.nan for side in (a, b)]
         lost, gained = (tuple(r[1].text for r in changes if r[4] == change) for change in ("lost", "gained"))
         places = (side.row if side else -1 for side in (a, b))
-        rows.append((*key, *values, values[1] - values[0], _outcome(a, b), lost, gained, *places))
-        ranks += [(*key, place, p.text, p.stance or "none", *both, change) for place, p, *both, change in changes]
+        rows.append((*key, *both, both[1] - both[0], _outcome(a, b), lost, gained, *places))
+        ranks += [(*key, place, p.text, p.stance or "none", *at, change) for place, p, *at, change in changes]
     questions = pd.DataFrame(rows, columns=list(_QUESTION_COLUMNS))
     one, other = (questions[name].to_numpy(dtype=np.float64) for name in ("first", "second"))
     [comparison] = compare(
@@ -201,6 +202,7 @@ def contrasts(
     measures: Sequence[Measure],
     *,
     min_judged: float | None = None,
+    unjudged: Unjudged | str | None = None,
     test: Test = "randomisation",
     seed: int = 0,
     progress: Progress = silent,
@@ -216,7 +218,8 @@ def contrasts(
     pools = None
     if one.qrels is not None and other.qrels is not None:
         pools = (one.qrels.support(sides[0][0].ids), other.qrels.support(sides[1][0].ids))
-    counted, floor = (one.counted, other.counted), min_judged_of(workspace, min_judged)
+    rule, floor = unjudged_of(workspace, unjudged), min_judged_of(workspace, min_judged)
+    counted = (replace(one.counted, unjudged=rule), replace(other.counted, unjudged=rule))
     return [
         contrast(first, second, m, counted, pools=pools if m.pooled else None, min_judged=floor, test=test, seed=seed)
         for m in measures

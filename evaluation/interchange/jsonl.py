@@ -17,7 +17,8 @@ import numpy.typing as npt
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.json_files import read_rows
 from berdseye.data.records import Ids, Scores
-from berdseye.evaluation.interchange.ranking import PLAIN, LabelRows, RunRows, reject_repeated
+from berdseye.evaluation.interchange.ranking import PLAIN, UNRANKED_NAME, LabelRows, RunRows, reject_repeated
+from berdseye.evaluation.labels.qrels import UNRANKED
 
 
 def read_jsonl_run(path: Path) -> RunRows:
@@ -99,12 +100,16 @@ def jsonl_labels(
 ) -> bytes:
     """Write labels as JSONL; by question `passages` int64[n_i] and `labels` float64[n_i, m_i], NaN for no label."""
     return _lines(
-        {"question": question, "perspective": number, "passage": passage, "label": int(value)}
+        {"question": question, "perspective": number, "passage": _named(passage), "label": int(value)}
         for question, ids, block in zip(question_ids, passages, labels, strict=True)
         for passage, row in zip(ids.tolist(), block.tolist(), strict=True)
         for number, value in enumerate(row, start=1)
         if value == value  # skips NaN
     )
+
+
+def _named(passage: int) -> int | str:
+    return UNRANKED_NAME if passage == UNRANKED else passage
 
 
 def _lines(rows: Iterable[dict[str, Any]]) -> bytes:

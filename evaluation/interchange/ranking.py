@@ -12,11 +12,13 @@ import numpy.typing as npt
 
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.records import Ids, Scores
-from berdseye.evaluation.labels.qrels import Qrels
+from berdseye.evaluation.labels.qrels import UNRANKED, Qrels
 
 _NOT_IN_A_NAME = re.compile(r"[\s%]")
 _DIGITS = 10
 _LONGEST_NUMBER = 20
+UNRANKED_NAME = "unranked"
+"""In files of labels, the passage that stands for those with a label that no pooled run ranked."""
 PLAIN = "0"
 """The subtopic of a label without a perspective: the passage is relevant to the question, or it is not."""
 
@@ -64,7 +66,7 @@ def is_whole(text: str) -> bool:
 def passage_name(passage: int) -> str:
     """Return a passage's id in a file: ten digits, so that programs that break ties by text (trec_eval) break them as Berdseye
     does."""
-    return f"{passage:0{_DIGITS}d}"
+    return UNRANKED_NAME if passage == UNRANKED else f"{passage:0{_DIGITS}d}"
 
 
 def reject_repeated(
@@ -100,7 +102,7 @@ def passage_numbers(rows: RunRows, labels: LabelRows) -> dict[str, int]:
 def corpus_numbers(rows: RunRows | LabelRows) -> dict[str, int]:
     """Return the ids of passages of a corpus by their names; raises `BadInputError` with file and line for a name that is not a
     whole number."""
-    numbers = {}
+    numbers = {UNRANKED_NAME: UNRANKED} if isinstance(rows, LabelRows) else {}
     for name, line in zip(rows.passages, rows.lines.tolist(), strict=True):
         if name not in numbers:
             if not (name.isascii() and name.isdecimal()) or len(name) > 18:

@@ -27,13 +27,12 @@ from berdseye.data.texts.passages import clean
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.labelling import label
 from berdseye.detectors.protocol import Detector
+from berdseye.evaluation.selection.answer_pairs import ANSWERS
 
 Stratum = Literal["probability", "dataset", "stance"]
 STRATA: tuple[Stratum, ...] = get_args(Stratum)
 _BINS = 5
 BERDS_QUESTIONS, BERDS_K, BERDS_RUNS = 10, 5, 2
-ANSWERS = "answers"
-"""The name given as the corpus of a pair of answers."""
 
 
 class Preset(NamedTuple):
@@ -46,7 +45,7 @@ class Preset(NamedTuple):
 PRESETS: dict[str, Preset] = {
     "berds": Preset("judge", ("run",)),
     "dmerit": Preset("verify", ("run", "file")),
-    "debateqa": Preset("prefer", ("answers",)),
+    "debateqa": Preset("prefer", ("answers", "answer-set")),
     RANDOM_QUESTIONS: Preset("judge", ("run",)),
 }
 """BERDS (Chen and Choi): its test set. D-MERIT (Rassin et al.): whether the decision of a model is right. DebateQA (Xu et al.):

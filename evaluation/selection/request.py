@@ -24,6 +24,7 @@ from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.trained import adopted_detector
 from berdseye.evaluation.measures import parse_measure
+from berdseye.evaluation.selection.answer_pairs import answer_pairs, answers_dataset
 from berdseye.evaluation.selection.batches import (
     PRESETS,
     STRATA,
@@ -50,10 +51,11 @@ Counting = Callable[[str], AbstractContextManager[Progress]]
 class BatchRequest:
     """What a batch is to hold and how it is judged.
 
-    The pairs come from one of `runs` (their top `k`), `file`, `answers` and `decide` (two runs, compared by `measure`), and are
-    not of questions of the batches `without`. `strata` divide a `sample`; `shown` puts the detector's label before people,
-    `experiment` does so for that share of pairs and people. `detector` names the label source of probabilities, by default the
-    adopted detector. `guidelines` is a text of the batch's own.
+    The pairs come from one of `runs` (their top `k`), `file`, `answers`, `answer_sets` (of `dataset`; up to `questions` drawn
+    questions) and `decide` (two runs, compared by `measure`), and are not of questions of the batches `without`. `strata` divide
+    a `sample`; `shown` puts the detector's label before people, `experiment` does so for that share of pairs and people.
+    `detector` names the label source of probabilities, by default the adopted detector. `guidelines` is a text of the batch's
+    own.
     """
 
     name: str
@@ -79,16 +81,19 @@ class BatchRequest:
     guidelines: str | None = None
     seed: int = 0
     reservation_seconds: int = 30 * 60
+    answer_sets: tuple[str, ...] = ()
+    dataset: str | None = None
 
     @property
     def source(self) -> str:
         """The option that the pairs come from; raises `BadInputError` unless it is exactly one."""
-        given = {"run": self.runs, "file": self.file, "answers": self.answers, "decide": self.decide}
+        given = {"run": self.runs, "file": self.file, "answers": self.answers, "answer-set": self.answer_sets}
+        given |= {"decide": self.decide}
         named = [name for name, value in given.items() if value]
         if len(named) != 1:
             raise BadInputError(
                 f"A batch takes its pairs from one source, got {len(named)}.",
-                hint="Give one of --run, --file, --answers and --decide.",
+                hint="Give one of --run, --file, --answers, --answer-set and --decide.",
             )
         return named[0]
 
@@ -104,8 +109,10 @@ class BatchRequest:
                     hint="Use that source, and leave out --task.",
                 )
             task = preset.task
-        if (source == "answers") != (task == "prefer"):
-            raise BadInputError("The task prefer compares answers.", hint="Use --answers together with --task prefer.")
+        if (source in ("answers", "answer-set")) != (task == "prefer"):
+            raise BadInputError(
+                "The task prefer compares answers.", hint="Use --answers or --answer-set together with --task prefer."
+            )
         return task
 
     @property
@@ -261,6 +268,10 @@ def _chosen(
         return without_questions(of_file(request.file), without), {"file": request.file.name}
     if request.answers is not None:
         return without_questions(of_answers(request.answers, request.seed), without), {"file": request.answers.name}
+    if request.answer_sets:
+        dataset = answers_dataset(workspace, request.answer_sets, request.dataset)
+        found = answer_pairs(workspace, dataset, request.answer_sets, questions=request.questions, seed=request.seed)
+        return without_questions(found.items, without), found.recipe(request.answer_sets, dataset)
     recipe: Mapping[str, Any] = {"runs": sorted(request.runs), "k": request.k}
     if request.preset == "random-questions":
         items, draw = random_questions(workspace, request.runs, request.seed, questions=request.questions, k=request.k)

@@ -95,11 +95,18 @@ class Keyboard:
             reach(box)
             page.keyboard.press("Control+a")
             page.keyboard.type(option)
+            offered = page.get_by_role("option", name=option, exact=True)
             try:
-                page.get_by_role("option", name=option, exact=True).wait_for(timeout=3000)
+                offered.wait_for(timeout=3000)
             except TimeoutError:
                 page.keyboard.press("Escape")
                 continue
+            if (
+                box.input_value() != option
+            ):  # Streamlit empties a field whose text is, on the way, what was chosen before
+                active = offered.get_attribute("id")
+                while box.get_attribute("aria-activedescendant") != active:
+                    page.keyboard.press("ArrowDown")
             page.keyboard.press("Enter")
             break
 

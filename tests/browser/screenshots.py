@@ -208,7 +208,8 @@ def gallery() -> str:
         "",
         "These pictures show the demo, with the judgments of two more annotators and one study; `make screenshots` takes them. "
         "The app follows the light or dark theme of the browser; [every page at four sizes](sizes.md) shows both.",
-        "[Berdseye from Python](python.md) and [the command line](command-line.md) need no browser.",
+        "[Berdseye from Python](python.md) and [the command line](command-line.md) need no browser; [the papers, table by "
+        "table](papers.md) lists what of the four papers Berdseye shows.",
         "",
         "`Ctrl K` (`⌘ K` on a Mac) opens the command palette on every page: type a part of a name, and press `Enter`. It finds "
         "pages, actions, questions of every data set, runs, corpora, open batches, detectors, jobs, passages by their words, and "

@@ -29,6 +29,8 @@ CURRENT = '[aria-current="true"]'
 FOCUSED = f"{CARDS}{CURRENT}"
 """The passages of a page, and the one that the keys act on."""
 VIEW = {"width": 1400, "height": 1000}
+_NOTHING_MOVES = """() => document.getAnimations().every(
+    moving => moving.playState !== "running" || moving.effect?.getComputedTiming().endTime === Infinity)"""
 expect.set_options(timeout=_PATIENCE)
 
 
@@ -140,11 +142,13 @@ def go(page: Page, address: str) -> None:
 
 
 def settled(page: Page) -> None:
-    """Wait until Streamlit has connected and is at rest, with something drawn."""
+    """Wait until Streamlit has connected and is at rest, with something drawn and nothing moving: a click on what an opening
+    box pushes away is lost."""
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
     page.wait_for_selector('[data-testid="stMain"] [data-testid="stElementContainer"]', state="attached")
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+    page.wait_for_function(_NOTHING_MOVES)
 
 
 def sign_in(page: Page, name: str, *, shown: str = "") -> None:
@@ -182,6 +186,11 @@ def chips(page: Page) -> Locator:
 def shown_text(locator: Locator) -> str:
     """What a person reads there, in one line, without the invisible joiners."""
     return " ".join(locator.inner_text().replace("\u2060", "").split())
+
+
+def unmarked(card: Locator) -> str:
+    """The text of a card without the numbers of perspectives that follow what is marked."""
+    return re.sub(r"(?: P\d+)+(?= |$)", "", shown_text(card))
 
 
 def flipped(label: str) -> re.Pattern[str]:

@@ -20,8 +20,8 @@ def test_work_outlives_a_reload_is_stopped_goes_on_and_is_done(own_app: Served, 
         box.press_sequentially(value)
         expect(page.get_by_role("option", name=value, exact=True)).to_be_visible()
         box.press("Enter")
-        box.press("Escape")
         expect(main.locator(f'[data-tag][aria-label="{value}"]')).to_be_visible()
+        box.press("Escape")
     main.get_by_test_id("stFormSubmitButton").get_by_role("button").click()
     job = main.locator('[class*="st-key-job-"]').first
     expect(job.get_by_text("run --dataset debate --corpus web")).to_be_visible()

@@ -19,6 +19,7 @@ from tests.browser.served import (
     press_at_once,
     settled,
     shown_text,
+    unmarked,
     visit,
 )
 
@@ -47,14 +48,10 @@ def wait_for_events(app: Served, page: Page, name: str, count: int) -> None:
     assert len(events_of(app, name)) == count
 
 
-def passage_of(page: Page, place: int) -> str:
-    return " ".join(shown_text(page.locator(CARDS).nth(place)).split())
-
-
 def test_j_and_a_digit_pressed_together_answer_the_next_passage(app: Served, page: Page) -> None:
     visit(page, f"{app.url}/explore", "Jay")
     look_at_passages(page)
-    second = passage_of(page, 1)
+    second = unmarked(page.locator(CARDS).nth(1))
     press_at_once(page, "j1")
     expect(page.get_by_text(re.compile(r"P1 of “"))).to_be_visible()
     settled(page)
@@ -121,7 +118,7 @@ def test_keys_pressed_fast_on_compare_answer_what_is_on_the_screen_once(app: Ser
     page.keyboard.press("1")
     expect(page.get_by_role("status").filter(has_text="Press 1 again")).to_have_count(1)
     look_at_passages(page)
-    second = passage_of(page, 1)
+    second = unmarked(page.locator(CARDS).nth(1))
     press_at_once(page, "j11")
     wait_for_events(app, page, "Connie", 1)
     [(pair, verdict)] = events_of(app, "Connie")

@@ -13,15 +13,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
+from sklearn.metrics import cohen_kappa_score
 
 from berdseye.annotation.batches.stored import Batch, list_batches
 from berdseye.annotation.judgments.adjudication import adjudicated_labels
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.stored import load_dataset
-from berdseye.data.runs.stored import list_runs
+from berdseye.data.runs.stored import list_runs, load_run
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.trained import adopted_detector
 from tests.browser.hands import Hand, Keyboard, Mouse
@@ -30,6 +32,7 @@ from tests.browser.served import Served, go, new_context, served, settled
 pytestmark = pytest.mark.browser
 
 CARS, NUCLEAR = "Should cities ban private cars from their centres?", "Should countries build new nuclear power plants?"
+VOTING, ZOOS = "Should voting be compulsory?", "Should zoos be closed?"
 PERSPECTIVES = {
     CARS: {
         "supporting": "A ban on private cars makes city centres cleaner, quieter and safer.",
@@ -39,7 +42,16 @@ PERSPECTIVES = {
         "supporting": "New nuclear power plants supply reliable electricity without carbon emissions.",
         "opposing": "New nuclear power plants cost too much and leave dangerous waste.",
     },
+    VOTING: {
+        "supporting": "Compulsory voting makes parliaments represent everyone, the poor and the young too.",
+        "opposing": "Compulsory voting takes away the freedom to abstain and brings careless votes.",
+    },
+    ZOOS: {
+        "supporting": "Zoos should close because animals suffer in captivity.",
+        "opposing": "Zoos should stay open because they save endangered species and teach children.",
+    },
 }
+"""Two questions of the train split, one of dev, one of test."""
 _PLACES = ("Oslo", "Ghent", "Madrid", "Paris", "Milan", "Lyon", "Graz", "Bergen", "Turin", "Leeds", "Porto", "Basel",
            "Malmo", "Seville", "Utrecht")  # fmt: skip
 _TEXTS = {
@@ -63,6 +75,26 @@ _TEXTS = {
         "opposing",
     ): "Auditors in {place} report that nuclear power plants cost too much: reactor number {n} came ten "
     "years late. Its radioactive waste stays dangerous, and nobody has found a place to store it.",
+    (
+        VOTING,
+        "supporting",
+    ): "When {place} made voting compulsory, poor and young people voted as often as others. District {n} then elected "
+    "a parliament that represents everyone, and laws for those who used to stay at home.",
+    (
+        VOTING,
+        "opposing",
+    ): "Lawyers in {place} say that compulsory voting takes away the freedom to abstain. In district {n} people who were "
+    "forced to the polls chose the first name on the list, so that careless votes decided.",
+    (
+        ZOOS,
+        "supporting",
+    ): "The zoo of {place} should close, vets write: its animals suffer in captivity. Elephant number {n} walked in "
+    "circles for years in a cage of concrete and died young.",
+    (
+        ZOOS,
+        "opposing",
+    ): "The zoo of {place} saves endangered species: its herd number {n} was bred there and released. Every year its "
+    "keepers teach thousands of children why animals need protection.",
 }
 BAD_LINE = 31
 CORPUS, DATASET, PIPELINES = "opinions", "questions", ("bm25", "dense(static)")
@@ -71,7 +103,7 @@ SUPPORTS, DOES_NOT = "1", "2"
 
 
 def corpus_file(folder: Path) -> Path:
-    """60 documents in JSON Lines, 15 for each side of each question, and a line that is not JSON."""
+    """120 documents in JSON Lines, 15 for each side of each question, and a line that is not JSON."""
     lines = [
         json.dumps(
             {"id": f"{topic}-{place}", "title": f"Report from {place}", "text": text.format(place=place, n=n + 1)}
@@ -86,13 +118,18 @@ def corpus_file(folder: Path) -> Path:
 
 
 def questions_file(folder: Path) -> Path:
-    """Two questions with two perspectives each, as a spreadsheet saves them."""
+    """Four questions with two perspectives each, as a spreadsheet saves them."""
     path = folder / f"{DATASET}.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["question", "perspective", "stance"])
         writer.writerows([q, text, stance] for q, by in PERSPECTIVES.items() for stance, text in by.items())
     return path
+
+
+def opening(question: str, stance: str) -> str:
+    """The words that every text of this side has and no other."""
+    return _TEXTS[question, stance].partition("{n}")[0].partition("{place}")[2]
 
 
 @dataclass
@@ -167,7 +204,7 @@ def add_corpus(walk: Walk, file: Path) -> None:
     expect(page.get_by_role("heading", name="Set up this workspace")).to_be_visible()
     walk.press("Add a corpus")
     walk.hand.upload(page, file)
-    expect(page.get_by_text("60 documents, 60 passages")).to_be_visible()
+    expect(page.get_by_text("120 documents, 120 passages")).to_be_visible()
     expect(page.get_by_text("1 invalid row")).to_be_visible()
     settled(page)
     walk.click(page.get_by_role("switch", name="Skip invalid rows"))
@@ -175,7 +212,7 @@ def add_corpus(walk: Walk, file: Path) -> None:
     expect(page.get_by_text("First passages")).to_be_visible()
     expect(page.get_by_text("1 row was skipped")).to_be_visible()
     corpus = open_corpus(walk.workspace, CORPUS)
-    assert (corpus.manifest.count, corpus.manifest.left_out) == (60, 1)
+    assert (corpus.manifest.count, corpus.manifest.left_out) == (120, 1)
     assert f"line {BAD_LINE}:" in corpus.manifest.bad_rows[0]
 
 
@@ -184,10 +221,10 @@ def add_questions(walk: Walk, file: Path) -> None:
     walk.to("Home")
     walk.press("Add questions")
     walk.hand.upload(page, file)
-    expect(page.get_by_text("2 questions, 4 perspectives")).to_be_visible()
+    expect(page.get_by_text("4 questions, 8 perspectives")).to_be_visible()
     settled(page)
     walk.press("Add the data set")
-    expect(page.get_by_text(f"Added {DATASET}: 2 questions.")).to_be_visible()
+    expect(page.get_by_text(f"Added {DATASET}: 4 questions.")).to_be_visible()
     questions = load_dataset(walk.workspace, DATASET)
     assert {q.text: {p.stance: p.text for p in q.perspectives} for q in questions} == PERSPECTIVES
 
@@ -217,7 +254,7 @@ def create_batch(walk: Walk) -> None:
     walk.press("Measure agreement")
     walk.choose("People", PEOPLE)
     walk.choose("Runs", PIPELINES)
-    walk.hand.write(page.get_by_label("Top k", exact=True), "3")
+    walk.hand.write(page.get_by_label("Top k", exact=True), "2")
     settled(page)
     walk.press("Create batch")
     expect(page.get_by_text(re.compile(r"Created agreement-1: \d+ pairs\."))).to_be_visible()
@@ -255,8 +292,7 @@ def verdict(page: Page, *, contrary: bool = False) -> str:
     card = page.locator(".st-key-pair-card")
     shown = " ".join(card.inner_text().replace("\u2060", "").split())
     question, stance = next((q, s) for q, by in PERSPECTIVES.items() for s, text in by.items() if text in shown)
-    opening = _TEXTS[question, stance].partition("{n}")[0].partition("{place}")[2]
-    says = opening in shown
+    says = opening(question, stance) in shown
     return SUPPORTS if says != contrary else DOES_NOT
 
 
@@ -297,7 +333,7 @@ def verdict_of_dispute(page: Page) -> str:
     """The key of the verdict on the disputed pair on the screen."""
     shown = " ".join(page.get_by_test_id("stMain").inner_text().replace("\u2060", "").split())
     question, stance = next((q, s) for q, by in PERSPECTIVES.items() for s, text in by.items() if text in shown)
-    return SUPPORTS if _TEXTS[question, stance].partition("{n}")[0].partition("{place}")[2] in shown else DOES_NOT
+    return SUPPORTS if opening(question, stance) in shown else DOES_NOT
 
 
 def saved(walk: Walk, button: Locator) -> bytes:
@@ -313,33 +349,77 @@ def read_agreement(walk: Walk) -> None:
     expect(page.get_by_text("Ana and Bo disagree on")).to_be_visible()
     box = page.get_by_role("combobox", name=re.compile("Table$"))
     box.scroll_into_view_if_needed()
+    walk.hand.pick(box, "Pairs of raters")
+    settled(page)
     latex = saved(walk, page.get_by_role("button", name=re.compile(r"\.tex$"))).decode()
     assert "tabular" in latex
-    assert re.search(r"\d\.\d+", latex)
+    assert f"{kappa(walk):.3f}" in latex, latex
 
 
-def try_to_train(walk: Walk) -> None:
-    """Both questions are in the train split, so that no detector can be trained: the page says what is missing."""
+def kappa(walk: Walk) -> float:
+    """Cohen's kappa of the two people by another implementation."""
+    with walk.log() as held:
+        votes = held.frame().pivot(index="pair", columns="annotator", values="verdict")
+    return float(cohen_kappa_score(votes[PEOPLE[0]], votes[PEOPLE[1]]))
+
+
+def train_and_adopt(walk: Walk) -> None:
     page = walk.page
     walk.to("Detectors")
     walk.click(page.get_by_role("tab", name="Train a better one"))
     walk.hand.write(page.get_by_label("Name", exact=True), "mine")
     settled(page)
     walk.press("Train")
-    expect(page.get_by_text("The dev split has no pairs")).to_be_visible()
-    assert adopted_detector(walk.workspace) == "stance"
+    walk.click(page.get_by_role("tab", name="Detectors"))
+    expect(page.get_by_test_id("stTable").get_by_text("stance(mine)", exact=True)).to_be_visible()
+    walk.hand.pick(page.get_by_role("combobox", name=re.compile("Detector$")), "stance(mine)")
+    settled(page)
+    walk.press("Use")
+    expect(page.get_by_test_id("stTable").get_by_role("row", name="in use")).to_contain_text("stance(mine)")
+    assert adopted_detector(walk.workspace) == "stance(mine)"
 
 
 def compare_runs(walk: Walk) -> None:
     page = walk.page
     walk.to("Compare")
     expect(page.get_by_text("Question by question, by")).to_be_visible()
+    for side in "AB":
+        walk.hand.pick(page.get_by_role("combobox", name=re.compile(f"Labels of {side} from$")), "human")
+        settled(page)
+    walk.press("Options")
+    walk.hand.write(page.get_by_label("Measures", exact=True), "Coverage@2")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("radio", name="Coverage@2")).to_be_visible()
+    settled(page)
+    table = pd.read_csv(io.BytesIO(saved(walk, page.locator(".st-key-download-compared-csv button"))))
+    shown = table[table["measure"] == "Coverage@2"].iloc[0]
+    runs = {run.pipeline: run.name for run in list_runs(walk.workspace)}
+    assert sorted((shown["first"], shown["second"])) == pytest.approx(sorted(coverage(walk, n) for n in runs.values()))
     walk.to("Runs")
     box = page.get_by_role("combobox", name=re.compile("Labels from$"))
     walk.hand.pick(box, f"human>{adopted_detector(walk.workspace)}")
     expect(page.get_by_text(f"labels from human>{adopted_detector(walk.workspace)}")).to_be_visible()
     for pipeline in PIPELINES:
         expect(page.get_by_test_id("stVegaLiteChart").get_by_text(f"{pipeline}, {CORPUS}")).to_be_visible()
+
+
+def coverage(walk: Walk, name: str) -> float:
+    """The mean share of perspectives that a judged text of the first two supports. The wrong verdicts were adjudicated, so
+    that every judged pair has the label that the words of its text give it."""
+    run, corpus = load_run(walk.workspace, name), open_corpus(walk.workspace, CORPUS)
+    texts = {q.id: q.text for q in load_dataset(walk.workspace, DATASET)}
+    with walk.log() as held:
+        judged = set(held.frame()[["perspective", "passage"]].itertuples(index=False, name=None))
+    shares = []
+    for question_id, ids in zip(run.question_ids, run.ids, strict=True):
+        question = texts[question_id]
+        read = [passage.text for passage in corpus.passages([int(i) for i in ids[:2]])]
+        found = [
+            any((perspective, text) in judged and opening(question, stance) in text for text in read)
+            for stance, perspective in PERSPECTIVES[question].items()
+        ]
+        shares.append(sum(found) / len(found))
+    return sum(shares) / len(shares)
 
 
 def export_bundle(walk: Walk) -> None:
@@ -392,8 +472,8 @@ def test_from_an_empty_workspace_to_a_bundle(
         adjudicate_all(walk)
     with walk.step("Agreement and its LaTeX table"):
         read_agreement(walk)
-    with walk.step("Ask for a detector"):
-        try_to_train(walk)
+    with walk.step("Train a detector and adopt it"):
+        train_and_adopt(walk)
     with walk.step("Compare runs"):
         compare_runs(walk)
     with walk.step("Export a bundle"):

@@ -1,12 +1,15 @@
 """`berdseye study berds`: the tables and figures of BERDS, from stored runs and labels; missing runs are created."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from berdseye.app.commands.studies.options import KOption, ModelOption, study_command
 
 DepthOption = Annotated[int, typer.Option(min=1, help="Number of top passages examined.")]
+EmbedderOption = Annotated[
+    str, typer.Option(help="The encoder that compares passages in MMR; the paper's is UAE-Large-V1.")
+]
 group = typer.Typer(no_args_is_help=True, help="Compute the tables and figures of BERDS.")
 
 
@@ -31,23 +34,33 @@ def base(
 @study_command("berds diversity", of_runs=True)
 def diversity(
     k: KOption = 5,
-    weight: Annotated[str, typer.Option(help="Lambda of MMR, or `tuned`.")] = "0.95",
+    weight: Annotated[str, typer.Option(help="Lambda of MMR, or `tuned` for the stored one.")] = "0.95",
+    dev: Annotated[
+        list[str] | None,
+        typer.Option(help="A data set on which lambda is tuned for each corpus and pipeline; repeatable."),
+    ] = None,
+    embedder: EmbedderOption = "static",
     expansion: Annotated[
         str | None,
         typer.Option(
             help="The source of the perspectives for expansion: llm, manual or file(PATH). Default: no expansion."
         ),
     ] = None,
+    queries: Annotated[
+        Literal["released", "paper"],
+        typer.Option(help="The expanded queries: perspectives after the question (released) or alone (paper)."),
+    ] = "released",
 ) -> None:
-    """Compute table 4: base retrievers, reranked for diversity, and with expanded questions.
+    """Compute table 4: base retrievers, reranked for diversity, and with expanded questions; and the relative changes.
 
-    Example: `berdseye study berds diversity --pipeline bm25 --weight tuned --expansion llm`
+    Example: `berdseye study berds diversity --dataset kialo --dev kialo-dev --embedder UAE-Large-V1 --expansion llm`
     """
 
 
 @study_command("berds lambda", of_runs=True)
 def weights(
     measure: Annotated[str, typer.Option(help="The measure to maximise.")] = "MRecall@5",
+    embedder: EmbedderOption = "static",
 ) -> None:
     """Compute table 8: the best weight of MMR on the data sets, which should be dev splits; it is stored for mmr(tuned).
 

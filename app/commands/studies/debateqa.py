@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from berdseye.app.commands.options import LARGEST_SEED
+from berdseye.app.commands.options import LARGEST_SEED, LimitOption, SampleOption, SampleSeedOption
 from berdseye.app.commands.studies.options import study_command
 from berdseye.evaluation.studies.by_name.debateqa import DATASET
 
@@ -16,13 +16,16 @@ AnswersOption = Annotated[
                       "Default: all sets stored for the data set."),
 ]  # fmt: skip
 MeasuresOption = Annotated[
-    str, typer.Option(help="The measures: PD(MODEL), DA(MODEL), Direct-Score(MODEL), G-Eval(MODEL), Num-of-POVs(MODEL), BLEU, "
-                           "ROUGE-L, BARTScore, SemScore; PD(MODEL,variant=released).")
+    str, typer.Option(help="The measures: PD(MODEL), DA(MODEL), Acknowledge, Direct-Score(MODEL), G-Eval(MODEL), "
+                           "Num-of-POVs(MODEL), BLEU, ROUGE-L, BARTScore, SemScore; PD(MODEL,variant=released).")
 ]  # fmt: skip
-LimitOption = Annotated[int | None, typer.Option(help="Only the first N questions.", min=1)]
-PromptsOption = Annotated[
-    Path | None,
-    typer.Option(help="The prompt of D.A.: a text file with [Question] and [Answer], or the released script."),
+PromptOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[MEASURE=]FILE",
+        help="Another prompt of DA, Direct-Score, G-Eval or Num-of-POVs: a text file with [Question] and [Answer], or a script "
+        "such as the released eval_DA.py; of DA if no measure is named; repeatable.",
+    ),
 ]
 
 
@@ -44,8 +47,10 @@ def debateqa(
             help="The setting of the answer sets that splits the table: style (table 3), strategy (4) or trusted_only (5).",
         ),
     ] = "",
-    prompts: PromptsOption = None,
+    prompt: PromptOption = None,
     limit: LimitOption = None,
+    sample: SampleOption = None,
+    sample_seed: SampleSeedOption = 0,
     paper: Annotated[bool, typer.Option(help="Include the rows of the paper's own models.")] = True,
 ) -> None:
     """Compute DebateQA's table 2 (3, 4 or 5 with --stratify-by), paired tests between systems, and figures 2 and 3.
@@ -69,15 +74,18 @@ def meta(
     ] = None,
     answers: AnswersOption = None,
     measures: MeasuresOption = "PD(gpt2) BLEU ROUGE-L SemScore",
-    prompts: PromptsOption = None,
+    prompt: PromptOption = None,
     limit: LimitOption = None,
+    sample: SampleOption = None,
+    sample_seed: SampleSeedOption = 0,
     seed: Annotated[
         int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of the orders over which Elo is averaged.")
     ] = 0,
 ) -> None:
     """Compute DebateQA's tables 14 and 15: the agreement of measures with people's preferences, and of D.A. with people's labels.
 
-    Systems in both files have the names of the sets of answers.
+    Further tables have the agreement of every two annotators and measures (figures 8 and 11; decisions on dispute). Table 15
+    includes the baseline Acknowledge. Systems in both files have the names of the sets of answers.
 
     Example: `berdseye study debateqa-meta --preferences people.jsonl --measures "PD(gpt2) G-Eval(llm) BLEU"`
     """
@@ -91,12 +99,17 @@ def stability(
     wraps: Annotated[
         bool,
         typer.Option(
-            "--wraps", help="Compute every P.D. with each of the five wraps: restate, again, views, summary, quote."
+            "--wraps",
+            help="Compute every P.D. with each of the six wraps: restate, bare, again, views, summary, quote.",
         ),
     ] = False,
     limit: LimitOption = None,
+    sample: SampleOption = None,
+    sample_seed: SampleSeedOption = 0,
 ) -> None:
     """Test whether the order of systems is stable across evaluators and prompts, with Kendall's tau for each two of them.
+
+    For D.A. measures, a further table has the share of answers that each two of them decide equally.
 
     Example: `berdseye study debateqa-stability --measures "PD(gpt2) PD(Qwen/Qwen2-0.5B)" --wraps`
     """

@@ -56,7 +56,7 @@ def pir(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compute how well rankings follow the requested perspective: PIR's tables 2, 3, 4, 6, 8, 9, 10 and heat maps.
+    """Compute how well rankings follow the requested perspective: PIR's tables 2, 3, 4, 6, 8, 9, 10 and figures 2, 4, 5.
 
     With --json, the command prints p-Recall@k and Recall@k, as one object for one task and pipeline, or as a list for several.
     That requires no workspace and stores nothing.
@@ -129,7 +129,11 @@ def pir_downstream(
     pipeline: Annotated[list[str] | None, typer.Option(help="A pipeline; repeatable.")] = None,
     model: ModelOption = DEFAULT_MODEL,
     judge: Annotated[
-        str | None, typer.Option(help="A language model that classifies the side of an essay. Default: --model.")
+        str | None,
+        typer.Option(
+            help="The judge of essays: textblob, for the polarity of an essay's words as in the paper, or a language model that "
+            "classifies the side of an essay. Default: textblob.",
+        ),
     ] = None,
     detector: Annotated[
         str | None, typer.Option(help="A detector that classifies the side of an essay instead.")
@@ -137,8 +141,11 @@ def pir_downstream(
     examples: Annotated[int, typer.Option(min=1, help="Maximum number of questions.")] = 120,
     essays: Annotated[int, typer.Option(min=4, help="Maximum number of essays, half of them for each stance.")] = 30,
     temperature: Annotated[
-        float, typer.Option(min=0.0, max=2.0, help="Sampling temperature; 0 is greedy decoding.")
+        float, typer.Option(min=0.0, max=2.0, help="Sampling temperature of answers; 0 is greedy decoding.")
     ] = 0.0,
+    essay_temperature: Annotated[
+        float, typer.Option(min=0.0, max=2.0, help="Sampling temperature of essays; 0 is greedy decoding.")
+    ] = 1.0,
     seed: Annotated[
         int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of the sample, and of texts at temperatures above 0.")
     ] = 0,
@@ -147,6 +154,8 @@ def pir_downstream(
     ] = None,
 ) -> None:
     """Compute PIR's table 5: exact-match accuracy with the best passage, and correlation of essays with the requested stance.
+
+    For AmbigQA, pap and pap+ use the difference of the query and its root as the perspective, as the paper's notebook does.
 
     Example: `berdseye study pir-downstream --perspectrum perspectrum.json --model llm --pipeline bm25`
     """

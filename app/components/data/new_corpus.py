@@ -22,6 +22,7 @@ WEB = "Web search"
 _ENDINGS = "JSON Lines, CSV, TSV, Parquet, HTML, text, Markdown; compressed or in a tar archive"
 _CUTS = {
     "": "Passages of about 100 words",
+    "blocks(100)": "Passages of exactly 100 words",
     "sentences(100)": "Whole sentences, about 100 words",
     "characters(2000)": "Whole paragraphs, up to 2,000 characters",
     "whole": "One passage per document",

@@ -53,8 +53,14 @@ SETTINGS: Mapping[Change, Setting] = {
     ),
     ("measures", "min_judged"): Setting(
         "Least judged share",
-        "A measure is withheld if fewer of the pairs in the top k have a label: 0.5 is half of them.",
+        "A measure is withheld if fewer of the pairs in the top k have a label: 0.5 is half of them, 0 shows every value.",
         "share",
+    ),
+    ("measures", "unjudged"): Setting(
+        "Questions without a label in the top k",
+        "zero: they count as finding nothing; left-out: each run leaves out its own.",
+        "choice",
+        options=("zero", "left-out"),
     ),
     ("detectors", "unsure"): Setting(
         "Unsure within",

@@ -2,10 +2,12 @@
 
 import json
 import os
+import signal
 import socket
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import httpx
@@ -152,3 +154,24 @@ def test_another_server_on_our_port_is_not_taken_for_ours(server: Server, tmp_pa
     make_credentials(tmp_path)
     with pytest.raises(UnavailableError, match="does not accept the token"):
         Server(tmp_path, server.url, server.pid).ready(10)
+
+
+@pytest.mark.label_studio
+def test_the_command_that_is_told_to_stop_ends_the_server(tmp_path: Path) -> None:
+    """The page Jobs stops a job with SIGTERM."""
+    workspace = Workspace.create(tmp_path / "workspace")
+    port = socket.create_server(("127.0.0.1", 0))
+    number = port.getsockname()[1]
+    port.close()
+    program = Path(sys.executable).with_name("berdseye")
+    words = [str(program), "label-studio", "--workspace", str(workspace.folder), "--port", str(number)]
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL) as command:
+        until = time.monotonic() + 120
+        while (server := running(workspace.label_studio_folder)) is None and time.monotonic() < until:
+            assert command.poll() is None
+            time.sleep(0.2)
+        assert server is not None
+        command.send_signal(signal.SIGTERM)
+        assert command.wait(60) == 128 + signal.SIGTERM
+    assert not server.alive()
+    assert running(workspace.label_studio_folder) is None

@@ -1,9 +1,11 @@
 """Training sets in the forms that others read, also with texts that mean harm."""
 
+import io
 import json
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -13,6 +15,7 @@ from berdseye.annotation.judgments.log import VERDICTS, Judgments, PairRecord
 from berdseye.annotation.label_studio.form import CONFIG, check_config, pair_of, read_judgment
 from berdseye.annotation.training_sets.formats import write_hugging_face, write_jsonl, write_label_studio
 from berdseye.annotation.training_sets.store import TrainingSetVersion, create
+from berdseye.app.jobs.training_sets import FILE_ENDINGS, file_of_set, write_set
 from berdseye.data.datasets.labelled_pairs import read_labelled_pairs
 from berdseye.data.datasets.stored import split_of
 from berdseye.data.errors import BadInputError
@@ -119,3 +122,17 @@ def test_chats_ask_as_the_detector_does_and_answer_with_the_label(made: Training
         asked = chat["messages"][1]["content"]
         assert (asked.count("<passage>"), asked.count("</passage>")) == (1, 1), "no text closes its fence"
         assert json.loads(json.dumps(chat)) == chat
+
+
+@pytest.mark.parametrize("form", FILE_ENDINGS)
+def test_a_download_holds_what_the_command_writes(form: str, made: TrainingSetVersion, tmp_path: Path) -> None:
+    content = file_of_set(made, form)
+    path = tmp_path / "exported"
+    files = write_set(made, path, form)
+    if not FILE_ENDINGS[form].endswith(".zip"):
+        assert content == path.read_bytes()
+        return
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == {
+            str(file.relative_to(path)): file.read_bytes() for file in files
+        }

@@ -42,14 +42,21 @@ def test_table_5_from_the_demo_files(
             enumerate(json.loads((tasks / "ambigqa.json").read_text())["queries"][:8])]  # fmt: skip
     accepted.write_text("".join(json.dumps({"question": q, "answers": [a]}) + "\n" for q, a in rows))
     command = ("study", "pir-downstream", "--ambigqa", tasks / "ambigqa.json", "--answers", accepted, "--perspectrum",
-               tasks / "perspectrum.json", *MODEL, "--essays", "8", "--pipeline", "bm25", "-w", workspace.folder)  # fmt: skip
+               tasks / "perspectrum.json", *MODEL, "--judge", "api(served)", "--essays", "8", "--pipeline", "bm25", "-w",
+               workspace.folder)  # fmt: skip
     held = json.loads(output(*command, "--format", "json"))["pir_downstream"]
     shown = {(row["retriever"], row["task"], row["measure"]): row for row in held}
     # Every essay takes the side that was asked for; 2 of 8 questions have the answer 18.
     for retriever in ("none", "gold", "bm25"):
         assert shown[retriever, "perspectrum", "correlation"]["value"] == pytest.approx(100)
         assert shown[retriever, "ambigqa", "accuracy"]["value"] == 25
-    assert shown["gold", "perspectrum", "correlation"]["published"] == 38.7
+    assert shown["gold", "ambigqa", "accuracy"]["published"] == 77.5
+    assert shown["gold", "perspectrum", "correlation"]["published"] is None, "printed for TextBlob's polarity"
+    # Essays are sampled at temperature 1, answers and verdicts are not.
+    temperatures = {
+        body.get("temperature", 1.0) for body in map(dict, server.requests) if "about 100 words" in str(body)
+    }
+    assert temperatures == {1.0}
     asked = len(server.requests)
     # 3 retrievers: 8 answers and 8 essays each; equal essays of one statement are judged once.
     assert asked <= 3 * (8 + 8) + 8

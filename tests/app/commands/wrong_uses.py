@@ -41,6 +41,7 @@ _GOOD: dict[str, str] = {
 _GOOD_OF: dict[str, dict[str, str]] = {
     "backup": {"file": "new.zip"},
     "batch export": {"name": "sent", "path": "new.csv"},
+    "batch preferences": {"name": "sent", "path": "new.jsonl"},
     "batch close": {"name": "sent"},
     "batch show": {"name": "sent"},
     "bundle": {"file": "new.zip"},

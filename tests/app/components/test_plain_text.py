@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from berdseye.app.components.plain_text import JOINER, escaped, highlighted, web_address, without_pictures
+from berdseye.app.components.plain_text import (
+    JOINER,
+    Mark,
+    annotated,
+    escaped,
+    highlighted,
+    web_address,
+    without_pictures,
+)
 
 
 def shown(markdown: str) -> str:
@@ -113,6 +121,14 @@ def test_highlighted_spans_are_coloured_and_the_rest_is_unchanged() -> None:
 
 def test_a_span_with_brackets_does_not_end_the_colour_early() -> None:
     assert highlighted("a]b", [(0, 3)]) == r":yellow-background[a\]b]"
+
+
+def test_marks_have_their_colour_and_note_and_the_rest_is_unchanged() -> None:
+    text = "Cars *and* [buses]."
+    assert annotated(text, [Mark(11, 18, "#12345633", "P1 P2")]) == (
+        r'Cars \*and\* :color[\[buses\]]{background="#12345633"} :small[**P1 P2**]\.'
+    )
+    assert annotated(text, []) == escaped(text)
 
 
 def test_without_spans_it_is_the_escaped_text() -> None:

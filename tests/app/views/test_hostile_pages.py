@@ -42,11 +42,11 @@ NAMES = ("question", "title", f"Ana {ATTACK}"[:100])
 """Two of them are what columns of tables are called."""
 GUIDELINES = "Read **all**. ![p](http://evil.example/guide) ![q][r]\n\n[r]: http://evil.example/r"
 SHOWN = {
-    "explore": (QUESTION, PERSPECTIVE, TITLE, PASSAGE, SOURCE),
+    "explore": (QUESTION, PERSPECTIVE, TITLE, PASSAGE),
     "perspectives": (QUESTION, PERSPECTIVE, COMMENT, REASON, NAMES[2]),
     "adjudication": (QUESTION, PERSPECTIVE, TITLE, PASSAGE, COMMENT),
     "agreement": (NAMES[2],),
-    "passage?id=0&part=Runs": (TITLE, PASSAGE),
+    "passage?id=0&part=Runs": (TITLE, PASSAGE, SOURCE),
 }
 """Five pages that between them show every kind of text, and what must be seen on each. test_plain_text.py tries many texts
 on the function that escapes them."""

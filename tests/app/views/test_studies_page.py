@@ -39,6 +39,17 @@ def test_every_study_has_a_form_and_an_example(demo: Workspace, command: str) ->
     assert list_results(demo) == []
 
 
+@pytest.mark.usefixtures("demo")
+def test_a_form_shows_what_is_decided_first_and_folds_the_rest() -> None:
+    at = drawn("studies", study="pir")
+    folded = next(e for e in at.expander if e.label == "More options")
+    inside = [w.label for kind in (folded.multiselect, folded.selectbox, folded.text_input) for w in kind]
+    everywhere = [w.label for kind in (at.multiselect, at.selectbox, at.text_input) for w in kind]
+    assert {"Encoder", "Model", "Seed"} <= set(inside)
+    assert {"Files", "Pipeline", "Top k"} <= set(everywhere) - set(inside)
+    assert "K" not in everywhere
+
+
 def test_a_study_is_started_and_its_result_is_shown(demo: Workspace) -> None:
     at = drawn("studies", study="berds union")
     next(w for w in at.multiselect if w.label == "Pipeline").set_value(["bm25"])

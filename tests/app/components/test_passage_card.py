@@ -1,0 +1,46 @@
+"""The marks in the text of a passage: what the supporting labels of its perspectives rest on."""
+
+from berdseye.app.components.passage_card import marks
+from berdseye.app.components.plain_text import Mark
+from berdseye.data.records import Label, Pair, Passage
+from berdseye.evaluation.charts import perspective_colour
+from berdseye.evaluation.exploration.inspection import Chip, Hit
+from berdseye.evaluation.exploration.rationales import Rationale
+
+TEXT = "Trams are quiet. Cars are fast. Nobody walks."
+
+
+def hit(*supports: bool) -> Hit:
+    pairs = [Pair(TEXT, f"Perspective {place}", "") for place in range(len(supports))]
+    chips = tuple(
+        Chip(pair, pair.key, says, "detector", Label(0.9, says), "on topic" if says else "off topic")
+        for pair, says in zip(pairs, supports, strict=True)
+    )
+    return Hit(1, 1.0, Passage(0, "0", "", TEXT, ""), chips)
+
+
+def rests_on(shown: Hit, *spans: tuple[int, int]) -> dict[str, Rationale]:
+    return {chip.key: Rationale((span,), "detector") for chip, span in zip(shown.chips, spans, strict=True)}
+
+
+def tint(place: int) -> str:
+    return f"{perspective_colour(place)}33"
+
+
+def test_marks_have_the_colour_and_the_number_of_their_perspective_in_the_order_of_the_text() -> None:
+    shown = hit(True, True)
+    assert marks(shown, rests_on(shown, (17, 31), (0, 16))) == [
+        Mark(0, 16, tint(1), "P2"),
+        Mark(17, 31, tint(0), "P1"),
+    ]
+
+
+def test_spans_that_overlap_are_one_mark_with_both_numbers() -> None:
+    shown = hit(True, True, True)
+    assert marks(shown, rests_on(shown, (0, 16), (0, 16), (10, 31))) == [Mark(0, 31, tint(0), "P1 P2 P3")]
+
+
+def test_a_label_that_does_not_support_marks_nothing() -> None:
+    shown = hit(False, True)
+    assert marks(shown, rests_on(shown, (0, 16), (17, 31))) == [Mark(17, 31, tint(1), "P2")]
+    assert marks(shown, {}) == []
