@@ -98,12 +98,18 @@ def chosen_run(runs: Sequence[RunManifest], label: str = "Run", key: str = "run"
     return by_name[selectbox_by_id(label, list(by_name), key, shown, first=first)]
 
 
-def chosen_source(workspace: Workspace, key: str = "labels", label: str = "Labels from", same_as: str = "") -> str:
+def chosen_source(
+    workspace: Workspace,
+    key: str = "labels",
+    label: str = "Labels from",
+    same_as: str = "",
+    width: int | Literal["stretch"] = "stretch",
+) -> str:
     """Draw the choice of a label source that labels single pairs, and return it. If `same_as` names a source, the first option
-    is "the same" and stands for it."""
+    is "the same" and stands for it. `width` is in pixels."""
     same = ["the same"] if same_as else []
     sources = [s for s in default_sources(workspace) if not parse_label_source(s).corrected]
-    chosen = st.selectbox(label, [*same, *sources], key=key, bind="query-params", accept_new_options=True)
+    chosen = st.selectbox(label, [*same, *sources], key=key, bind="query-params", accept_new_options=True, width=width)
     if chosen in same:
         return same_as
     return str(parse_label_source(chosen or sources[0]).plain)

@@ -14,6 +14,7 @@ from berdseye.annotation.label_studio.exchange import sent_projects
 from berdseye.annotation.label_studio.server import read_credentials, running
 from berdseye.app.access.label_studio_accounts import AS_ADMIN
 from berdseye.app.access.session import annotator, errors_in_place, judgments, role, workspace
+from berdseye.app.components.page_button import page_button
 from berdseye.app.components.plain_text import escaped
 
 _SHOWN = "label_studio_account"
@@ -144,7 +145,8 @@ def drift_table(look: Callable[[], Sequence[Drift]]) -> None:
         for problem in drift.unreadable[:_ROWS]:
             st.caption(escaped(problem))
     if any(drifts):
-        st.caption("`berdseye judgments doctor --fix` brings both sides into agreement and loses no judgment.")
+        st.caption("A repair on the page Workspace brings both sides into agreement and loses no judgment.")
+        page_button("workspace", "Repair", key="repair", icon="health_and_safety", tab="Health")
 
 
 def _columns(here: SideState, there: SideState) -> dict[str, str]:

@@ -83,6 +83,12 @@ _COVERAGE = """
   .st-key-coverage :is(td, thead th) * { white-space: nowrap !important; }
   .st-key-coverage tbody th { width: 99%; }
 }
+@media (max-width: 640px) {  /* a perspective takes a line of its own, above its ranks */
+  .st-key-coverage tr { display: flex; flex-wrap: wrap; }
+  .st-key-coverage :is(td, thead th) { flex: 1 0 30%; }
+  .st-key-coverage tbody th { flex: 0 0 100%; border-inline-end: 0; }
+  .st-key-coverage thead th:first-child { display: none; }
+}
 """
 # On a telephone the verdicts of Annotate and Adjudication stay under the thumb, and the rest is below the passage.
 _TELEPHONE = """

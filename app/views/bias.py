@@ -2,19 +2,24 @@
 query (sycophancy), and the shares of stances, perspectives and places."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
 from typing import Literal
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from berdseye.app.access.session import errors_in_place, started_by, workspace
 from berdseye.app.cached.bias import leaning_figures, side_by_side, stance_figures
 from berdseye.app.cached.runs import Made, made
-from berdseye.app.components.choices import chosen_source, one_of, selectbox_by_id, warn_if_sides_unknown
+from berdseye.app.components.choices import chosen_source, one_of, options, selectbox_by_id, warn_if_sides_unknown
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.job_box import draw_unfinished_jobs
 from berdseye.app.components.missing import is_missing
+from berdseye.app.components.page_button import page_button
 from berdseye.app.components.plain_text import escaped
+from berdseye.app.components.reader_time import shown_moment
 from berdseye.app.jobs.running import Job
 from berdseye.app.jobs.studies import start
 from berdseye.data.corpora import open_corpus
@@ -42,7 +47,7 @@ BEGUN = ("berds sycophancy", "pir ")
 FEW = 12
 
 
-def stored_runs() -> list[RunManifest]:
+def chosen_runs() -> list[RunManifest]:
     """Draw the choice of data sets and return their runs that still match their corpora."""
     current = {name: open_corpus(workspace(), name).manifest.hash for name in workspace().corpora()}
     runs = [run for run in list_runs(workspace()) if current.get(run.corpus) == run.corpus_hash]
@@ -51,15 +56,14 @@ def stored_runs() -> list[RunManifest]:
     return [run for run in runs if not chosen or run.dataset in chosen]
 
 
-def of_runs(draw: Callable[[Made, str, int], None]) -> None:
-    """Draw the choices of runs, label source and k, and pass them to `draw`, which shows what is computed from stored
-    runs."""
-    left, middle, right = st.columns([4, 3, 1])
-    with left:
-        runs = stored_runs()
-    with middle:
-        source = chosen_source(workspace())
-    k = int(right.number_input("k", 1, 100, 5, key="k", bind="query-params"))
+def of_runs(draw: Callable[[Made, str, int], None], row: DeltaGenerator) -> None:
+    """Draw the choices of runs, label source and k into `row`, and pass them to `draw`, which shows what is computed from
+    stored runs."""
+    with row:
+        source = chosen_source(workspace(), width=220)
+        with options("The data sets, and how many passages count."):
+            runs = chosen_runs()
+            k = int(st.number_input("k", 1, 100, 5, key="k", bind="query-params"))
     if runs:
         warn_if_sides_unknown(workspace(), source)
         draw(made(runs, source), source, k)
@@ -151,8 +155,8 @@ def draw_table(frame: pd.DataFrame, name: str, chart: Chart | None, *, across: s
     downloads(name, frame, chart)
 
 
-def sycophancy() -> None:
-    """Draw whether the results follow the side of the query, from the stored studies."""
+def sycophancy(row: DeltaGenerator) -> None:
+    """Draw whether the results follow the side of the query, from the stored studies; `row` takes the choice of one."""
     results = results_of(workspace(), SYCOPHANCY, SYCOPHANCY)
     with st.expander("New study", icon=":material/science:", expanded=not results):
         st.markdown(
@@ -164,7 +168,8 @@ def sycophancy() -> None:
     if not results:
         st.info("No results yet. Press **Start** above.")
         return
-    result = chosen_result(results, "sycophancy")
+    with row:
+        result = chosen_result(results, "sycophancy")
     k = result.settings["k"]
     warn_if_sides_unknown(workspace(), str(result.settings["labels"]))
     draw_arrows(table_of(result, SYCOPHANCY).cells, f"sycophancy-{k}")
@@ -213,14 +218,15 @@ def begin_sycophancy() -> None:
         k = int(columns[4].number_input("k", 1, 100, 5))
         if st.form_submit_button("Start", type="primary", icon=":material/play_arrow:"):
             if chosen["--pipeline"]:
-                arguments = ("berds", "sycophancy", *options(chosen), "--labels", source, "--k", str(k))
+                arguments = ("berds", "sycophancy", *words_of(chosen), "--labels", source, "--k", str(k))
                 start(workspace(), arguments, person=started_by())
                 st.rerun()
             st.warning("Choose at least one pipeline.")
 
 
-def of_tasks(name: str, draw: Callable[[pd.DataFrame], None]) -> None:
-    """Draw a table of a stored study of PIR's tasks with `draw`, and the form that starts the study."""
+def of_tasks(name: str, draw: Callable[[pd.DataFrame], None], row: DeltaGenerator) -> None:
+    """Draw a table of a stored study of PIR's tasks with `draw`, and the form that starts the study. `row` takes the choice of
+    one."""
     results = results_of(workspace(), PIR, name)
     tasks = tasks_here()
     if tasks:
@@ -228,17 +234,17 @@ def of_tasks(name: str, draw: Callable[[pd.DataFrame], None]) -> None:
             begin_pir(tasks)
     draw_unfinished_jobs("bias", begun_here)
     if not results:
-        first = (
-            "Press **Start** above"
-            if tasks
-            else "This workspace has no PIR task: fetch one with `berdseye dataset fetch pir-agnews`"
-        )
-        st.info(
-            f"No results yet. {first}, or run `berdseye study pir FILE --part bias --part places` on your own task files; the "
-            "[Studies](studies?study=pir) page can start it, too."
-        )
+        first = "Press **Start** above" if tasks else "This workspace has no PIR task: fetch one on the page Data"
+        st.info(f"No results yet. {first}, or start the study on task files of your own on the page Studies.")
+        with st.container(horizontal=True):
+            if not tasks:
+                page_button(
+                    "data", "Fetch a PIR task", key="fetch-task", icon="download", kind="primary", show="Data sets"
+                )
+            page_button("studies", "Study of own task files", key="own-tasks", icon="science", study="pir")
         return
-    result = chosen_result(results, name)
+    with row:
+        result = chosen_result(results, name)
     for note in table_of(result, name).notes:
         st.caption(escaped(note))
     draw(table_of(result, name).cells)
@@ -259,7 +265,7 @@ def begin_pir(tasks: Sequence[str]) -> None:
         if st.form_submit_button("Start", type="primary", icon=":material/play_arrow:"):
             if chosen and ranked:
                 parts = {"--pipeline": ranked, "--part": ["bias", "places"]}
-                start(workspace(), ("pir", *chosen, *options(parts)), person=started_by())
+                start(workspace(), ("pir", *chosen, *words_of(parts)), person=started_by())
                 st.rerun()
             st.warning("Choose at least one task and one pipeline.")
 
@@ -317,7 +323,10 @@ def result_name(result: Stored) -> str:
     parts.append([f"k = {settings['k']}"])
     if "labels" in settings:
         parts.append([f"labels from {settings['labels']}"])
-    return " · ".join(", ".join(part) for part in parts if part) + f" · {result.created[:16].replace('T', ' ')}"
+    return (
+        " · ".join(", ".join(part) for part in parts if part)
+        + f" · {shown_moment(datetime.fromisoformat(result.created))}"
+    )
 
 
 def begun_here(job: Job) -> bool:
@@ -330,23 +339,27 @@ def pipelines() -> list[str]:
     return list(dict.fromkeys([*(run.pipeline for run in list_runs(workspace())), *DEFAULT_PIPELINES]))
 
 
-def options(chosen: Mapping[str, Sequence[str]]) -> list[str]:
+def words_of(chosen: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the options of a command, one per value."""
     return [word for option, values in chosen.items() for value in values for word in (option, value)]
 
 
-VIEWS: Mapping[str, Callable[[], None]] = {
-    "Leaning": lambda: of_runs(leaning),
+VIEWS: Mapping[str, Callable[[DeltaGenerator], None]] = {
+    "Leaning": partial(of_runs, leaning),
     "Sycophancy": sycophancy,
-    "Stances": lambda: of_runs(stances),
-    "Perspective shares": lambda: of_tasks("pir_bias", task_shares),
-    "Places": lambda: of_tasks("pir_places", places),
+    "Stances": partial(of_runs, stances),
+    "Perspective shares": partial(of_tasks, "pir_bias", task_shares),
+    "Places": partial(of_tasks, "pir_places", places),
 }
+"""What each view draws below the row of choices, into which it puts its own."""
 
 
 def page() -> None:
     """Draw the page."""
-    VIEWS[one_of("View", VIEWS, key="view")]()
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    with row.container(horizontal=True, width="content"):
+        view = one_of("View", VIEWS, key="view")
+    VIEWS[view](row)
 
 
 with errors_in_place():

@@ -67,7 +67,7 @@ def draw_people() -> None:
     if not settings.team:
         st.caption(
             "This workspace is in local mode: a name is enough, and everyone may use every page and command. For roles "
-            "and sign-in, set up team mode under `[people]` in `berdseye.toml`."
+            "and sign-in, set up team mode under `[people]` in the settings file of the workspace, `berdseye.toml`."
         )
     if may(role(), right_of_command(("people", "link"))):
         draw_addresses([person for person in everyone if not person.annotator.demo])
@@ -131,8 +131,8 @@ def draw_roles() -> None:
         return
     st.subheader("Who has which role", anchor=False)
     st.caption(
-        "Roles are set under `[people.roles]` in `berdseye.toml`. A change there takes effect at the next click. An address "
-        "comes before its domain."
+        "Roles are set under `[people.roles]` in the settings file of the workspace, `berdseye.toml`. A change there takes "
+        "effect at the next click. An address comes before its domain."
     )
     given = [(address, str(found)) for address, found in sorted(settings.roles.items())]
     rows = [*given, ("every other address", settings.default_role or "no access")]

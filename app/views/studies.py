@@ -28,11 +28,8 @@ _READING = ("list", "show")
 _WHOLE = 30
 
 
-def chosen_result(names: list[str]) -> None:
-    """Draw the choice of a stored result, and the result with its notes, tables and charts."""
-    name = st.selectbox("Result", names, format_func=_title, key="result", bind="query-params")
-    if not name:
-        return
+def draw_result(name: str) -> None:
+    """Draw a stored result with its notes, tables and charts."""
     result = load_result(workspace(), name)
     settings = [f"{name}: {_short(value)}" for name, value in result.settings.items() if value not in (None, "", [])]
     st.caption(escaped(" · ".join([shown_moment(datetime.fromisoformat(result.created)), *settings])))
@@ -133,11 +130,19 @@ def page() -> None:
         st.session_state["result"] = name
         st.toast(f"Finished: {escaped(name)}.")
     names = list_results(workspace())
-    with st.expander("New study", icon=":material/science:", expanded=not names):
-        new_study()
+    name = None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if names:
+            name = st.selectbox(
+                "Result", names, format_func=_title, key="result", bind="query-params", label_visibility="collapsed"
+            )
+        begins = st.toggle("New study", value=not names or "study" in st.query_params, key="begins")
+    if begins:
+        with st.container(border=True):
+            new_study()
     progress()
-    if names:
-        chosen_result(names)
+    if name:
+        draw_result(name)
     else:
         st.info("No results yet. Start a study above; its tables and charts are stored and shown here.")
 

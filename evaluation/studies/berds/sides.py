@@ -161,6 +161,6 @@ def _left_out(unsided: int) -> tuple[str, ...]:
     if not unsided:
         return ()
     return (
-        f"Left out because the data do not name their two sides: {unsided} questions. A language model assigns them sides if "
-        "one is named as `model`.",
+        f"Left out because the data do not name their two sides: {unsided} questions. A study with a language model (the option "
+        "Model) assigns sides to them, too.",
     )

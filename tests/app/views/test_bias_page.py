@@ -26,8 +26,8 @@ VIEWS = ("Leaning", "Sycophancy", "Stances", "Perspective shares", "Places")
         ("Leaning", "no runs"),
         ("Stances", "no runs"),
         ("Sycophancy", r"Press \*\*Start\*\*"),
-        ("Perspective shares", "`berdseye dataset fetch pir-agnews`"),
-        ("Places", "`berdseye study pir FILE --part bias --part places`"),
+        ("Perspective shares", "no PIR task: fetch one"),
+        ("Places", "on task files of your own"),
     ],
 )
 def test_an_empty_workspace_is_reported_with_the_next_step(view: str, help_of: str) -> None:
