@@ -1,11 +1,12 @@
 """Which of two perspectives takes the supporting side of a question, by a language model, with one call per question."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.choosing import Choice, choose
-from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.prompts import PromptTemplate, read_prompt
 from berdseye.data.language_models.protocol import LanguageModel, Message
 from berdseye.data.progress import Progress, silent
 
@@ -38,13 +39,27 @@ class TwoSides(NamedTuple):
     second: str
 
 
+def read_sides_prompt(path: Path) -> PromptTemplate:
+    """Read another prompt from a file with `[Question]`, `[First answer]` and `[Second answer]` that asks for 1 or 2.
+
+    Raises `BadInputError` if the file cannot be read or lacks one of them.
+    """
+    return read_prompt(path, ("Question", _FIRST, _SECOND))
+
+
 def supporting_sides(
-    model: LanguageModel, cache: CompletionCache, asked: Sequence[TwoSides], *, progress: Progress = silent
+    model: LanguageModel,
+    cache: CompletionCache,
+    asked: Sequence[TwoSides],
+    *,
+    prompt: PromptTemplate = SIDES,
+    progress: Progress = silent,
 ) -> list[int]:
     """Return for each question 0 if the first perspective is the supporting one, 1 if the second is.
 
-    Raises `UnavailableError` or `BadInputError` if the model fails or answers neither 1 nor 2.
+    The `prompt` has the slots of `read_sides_prompt` and asks for 1 or 2. Raises `UnavailableError` or `BadInputError` if the
+    model fails or answers neither 1 nor 2.
     """
     values = [{"Question": a.question, _FIRST: a.first, _SECOND: a.second} for a in asked]
-    first_probabilities = choose(model, cache, SIDES, values, choice=_CHOICE, what="questions", progress=progress)
+    first_probabilities = choose(model, cache, prompt, values, choice=_CHOICE, what="questions", progress=progress)
     return [0 if first >= 0.5 else 1 for first in first_probabilities]

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 _SHOWN = 300
 _ASKING = (
-    "dataset", "model", "style", "prompt_file", "strategy", "corpus", "pipeline", "trusted_only", "trusted_list", "chunks",
-    "characters", "retrievals", "max_tokens", "temperature", "seed", "window", "day", "limit", "sample", "sample_seed",
-    "name",
+    "dataset", "model", "style", "prompt_file", "search_prompt", "strategy", "corpus", "pipeline", "trusted_only",
+    "trusted_list", "chunks", "characters", "retrievals", "words", "max_tokens", "temperature", "top_p", "seed",
+    "window", "day", "limit", "sample", "sample_seed", "name",
 )  # fmt: skip
 """The parameters that apply to writing answers, and not to listing or showing stored ones."""
 
@@ -49,6 +49,13 @@ def answer(
     prompt_file: Annotated[
         Path | None,
         typer.Option(help="A file with another prompt, such as a paper's: a system prompt, or a text with [Question]."),
+    ] = None,
+    search_prompt: Annotated[
+        Path | None,
+        typer.Option(
+            help="With react: a file with another prompt for the next search: a text with [Question], and [Searches] and "
+            "[Passages] for what was searched and found."
+        ),
     ] = None,
     strategy: Annotated[
         Literal["plain", "vanilla", "react"],
@@ -73,8 +80,14 @@ def answer(
     retrievals: Annotated[
         int, typer.Option(help="Number of retrievals with react; the first one searches for the question.")
     ] = 3,
+    words: Annotated[
+        int | None, typer.Option(min=1, help="Length in words that the prompt asks for.", show_default="none")
+    ] = None,
     max_tokens: Annotated[int, typer.Option(help="Maximum length of an answer in tokens.")] = 512,
     temperature: Annotated[float, typer.Option(help="Sampling temperature; 0 is greedy decoding.")] = 0.0,
+    top_p: Annotated[
+        float, typer.Option(help="Share of the probability from which tokens are drawn (nucleus sampling).")
+    ] = 1.0,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed for temperatures above 0.")] = 0,
     window: Annotated[
         int | None, typer.Option(help="Context window of the model in tokens, where the model does not report it.")
@@ -111,8 +124,8 @@ def answer(
     not_with("--prompt-file", prompt_file is not None, "style", why="which replaces the built-in prompt")
     only_with("--strategy vanilla or react", strategy != "plain", "pipeline", "chunks", "characters")
     only_with("--trusted-only", trusted_only, "trusted_list")
-    only_with("--strategy react", strategy == "react", "retrievals")
-    only_with("--temperature above 0", temperature > 0, "seed")
+    only_with("--strategy react", strategy == "react", "retrievals", "search_prompt")
+    only_with("--temperature above 0", temperature > 0, "seed", "top_p")
     Subset(limit, sample, sample_seed).check()
     ws = open_workspace(workspace)
     if list_all:
@@ -127,12 +140,12 @@ def answer(
     from berdseye.detectors.labelling import label_function
     from berdseye.evaluation.answering.asking import Sampling
     from berdseye.evaluation.answering.running import AnsweringPlan, answer_dataset
-    from berdseye.evaluation.answering.styles import STYLES, read_style
+    from berdseye.evaluation.answering.styles import NEXT_SEARCH, STYLES, read_next_search, read_style
 
     plan = AnsweringPlan(
         strategy,
         STYLES[style] if prompt_file is None else read_style(prompt_file),
-        Sampling(max_tokens, temperature, seed),
+        Sampling(max_tokens, temperature, seed, top_p),
         corpus,
         pipeline,
         chunks,
@@ -142,6 +155,8 @@ def answer(
         day,
         window,
         trusted_list,
+        words,
+        NEXT_SEARCH if search_prompt is None else read_next_search(search_prompt),
     )
     before, started = CompletionCache(ws).spent(), time.perf_counter()
     with counting(f"{dataset} by {model}") as progress:

@@ -79,7 +79,7 @@ class Dialect(NamedTuple):
     most_alternatives: int = 20
 
     def request(
-        self, prompt: Prompt, max_tokens: int, temperature: float, seed: int, alternatives: int
+        self, prompt: Prompt, max_tokens: int, temperature: float, top_p: float, seed: int, alternatives: int
     ) -> dict[str, Any]:
         """The fields of the request, except the model."""
         turns = prompt if self.system else without_system(prompt)
@@ -91,6 +91,8 @@ class Dialect(NamedTuple):
             fields["temperature"] = temperature
         if temperature > 0:
             fields["seed"] = seed
+            if top_p < 1:
+                fields["top_p"] = top_p
         if count := min(alternatives, self.most_alternatives):
             fields |= {"logprobs": True, "top_logprobs": count}
         return fields
@@ -179,6 +181,7 @@ class ApiModel:
         *,
         max_tokens: int,
         temperature: float = 0.0,
+        top_p: float = 1.0,
         seed: int = 0,
         alternatives: int = 0,
         progress: Progress = silent,
@@ -196,7 +199,7 @@ class ApiModel:
         ):
 
             def ask(prompt: Prompt) -> Completion:
-                completion = self._in_turn(client, stopping, prompt, max_tokens, temperature, seed, alternatives)
+                completion = self._in_turn(client, stopping, prompt, max_tokens, temperature, top_p, seed, alternatives)
                 if self.budget and completion.cost is None:
                     stopping.set()  # before this thread sends another request
                 return completion
@@ -249,6 +252,7 @@ class ApiModel:
         prompt: Prompt,
         max_tokens: int,
         temperature: float,
+        top_p: float,
         seed: int,
         alternatives: int,
     ) -> Completion:
@@ -257,7 +261,7 @@ class ApiModel:
         shown = tuple(Message(m.role, break_control_tokens(m.content)) for m in prompt)
         dialect: Dialect | None = self._dialect
         while dialect is not None:
-            request = dialect.request(shown, max_tokens, temperature, seed, alternatives)
+            request = dialect.request(shown, max_tokens, temperature, top_p, seed, alternatives)
             try:
                 # Parse the response here: the library accepts any JSON as a completion, or, if strict, requires too much.
                 answer = client.chat.completions.with_raw_response.create(model=self.model, **request)

@@ -32,16 +32,20 @@ CREATE TABLE IF NOT EXISTS completions (
     prompt TEXT NOT NULL, prompt_version TEXT NOT NULL REFERENCES prompts (version), slots TEXT NOT NULL,
     max_tokens INTEGER NOT NULL, temperature REAL NOT NULL, seed INTEGER NOT NULL,
     output TEXT NOT NULL, prompt_tokens INTEGER, completion_tokens INTEGER, cost REAL, created TEXT NOT NULL,
-    alternatives TEXT
+    alternatives TEXT, top_p REAL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS completions_by_key ON completions (key);
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 """
-_FROM_VERSION_1 = "ALTER TABLE completions ADD COLUMN alternatives TEXT; PRAGMA user_version = 2;"
+_UPGRADES = (
+    "ALTER TABLE completions ADD COLUMN alternatives TEXT; PRAGMA user_version = 2;",
+    "ALTER TABLE completions ADD COLUMN top_p REAL; PRAGMA user_version = 3;",
+)
+_FORMAT = len(_UPGRADES) + 1
 _NEW = """
 INSERT INTO completions (key, model, model_version, prompt, prompt_version, slots, max_tokens, temperature, seed,
-                         output, prompt_tokens, completion_tokens, cost, alternatives, created)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                         output, prompt_tokens, completion_tokens, cost, alternatives, top_p, created)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _FIRST = """
 SELECT key, output, prompt_tokens, completion_tokens, cost, alternatives FROM completions
@@ -66,7 +70,7 @@ class Spent(NamedTuple):
 
 
 class CompletionCache:
-    """Completions by model version, prompt, filled-in text, length limit, temperature, seed and number of alternatives."""
+    """Completions by model version, prompt, filled-in text, length limit, temperature, top-p, seed and number of alternatives."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.path = workspace.folder / "generated" / "completions.db"
@@ -79,6 +83,7 @@ class CompletionCache:
         *,
         max_tokens: int,
         temperature: float = 0.0,
+        top_p: float = 1.0,
         seed: int = 0,
         alternatives: int = 0,
         progress: Progress = silent,
@@ -90,7 +95,8 @@ class CompletionCache:
         """
         prompts = [template.fill(slots) for slots in values]
         settings = (max_tokens, float(temperature), seed if temperature > 0 else 0)
-        keys = [_key(model.version, template, prompt, settings, alternatives) for prompt in prompts]
+        drawn_from = top_p if temperature > 0 and top_p < 1 else None
+        keys = [_key(model.version, template, prompt, settings, alternatives, drawn_from) for prompt in prompts]
         completions = self._stored(keys)
         missing = {key: place for place, key in enumerate(keys) if key not in completions}
         if missing:
@@ -106,12 +112,13 @@ class CompletionCache:
                     )
                     *fields, first_tokens = completion._replace(text=clean(completion.text))
                     row = (new[place], *made_by, _text(slots), *settings, *fields, first_tokens and _text(first_tokens))
-                    database.execute(_NEW, (*row, datetime.now(UTC).isoformat()))
+                    database.execute(_NEW, (*row, drawn_from, datetime.now(UTC).isoformat()))
 
             model.complete(
                 [prompts[place] for place in missing.values()],
                 max_tokens=max_tokens,
                 temperature=temperature,
+                top_p=top_p,
                 seed=seed,
                 alternatives=alternatives,
                 progress=progress,
@@ -153,11 +160,12 @@ class CompletionCache:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=_BUSY_SECONDS)) as database:
                 database.execute("PRAGMA synchronous = FULL")
-                if _format(database) < 2:
+                if _format(database) < _FORMAT:
                     # SQLite does not wait while another process switches to WAL, so a lock lets one do it at a time.
                     with FileLock(f"{self.path}.making"):
                         database.execute("PRAGMA journal_mode = WAL")
-                        database.executescript(_FROM_VERSION_1 if _format(database) == 1 else _SCHEMA)
+                        for script in _UPGRADES[made - 1 :] if (made := _format(database)) else (_SCHEMA,):
+                            database.executescript(script)
                 with database:
                     yield database
         except (sqlite3.Error, OSError) as error:
@@ -174,10 +182,16 @@ def _format(database: sqlite3.Connection) -> int:
 
 
 def _key(
-    version: str, template: PromptTemplate, prompt: Prompt, settings: tuple[int, float, int], alternatives: int
+    version: str,
+    template: PromptTemplate,
+    prompt: Prompt,
+    settings: tuple[int, float, int],
+    alternatives: int,
+    top_p: float | None,
 ) -> str:
-    # Without alternatives, the key is that of versions that had none, so that older completions are found.
+    # Without alternatives and top-p, the key is that of versions that had none, so that older completions are found.
     parts = [version, template.name, template.version, prompt, settings, *([alternatives] if alternatives else [])]
+    parts += [{"top_p": top_p}] if top_p is not None else []
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

@@ -95,6 +95,7 @@ class LocalModel:
         *,
         max_tokens: int,
         temperature: float = 0.0,
+        top_p: float = 1.0,
         seed: int = 0,
         alternatives: int = 0,
         progress: Progress = silent,
@@ -117,7 +118,9 @@ class LocalModel:
         for start in range(0, len(order), self.batch):
             places = order[start : start + self.batch]
             with _ONE_AT_A_TIME:
-                written = _generate(loaded, [texts[p] for p in places], max_tokens, temperature, seed, alternatives)
+                written = _generate(
+                    loaded, [texts[p] for p in places], max_tokens, temperature, top_p, seed, alternatives
+                )
             for place, (text, count, first) in zip(places, written, strict=True):
                 done[place] = Completion(text, lengths[place], count, 0.0, first)
                 ready(place, done[place])
@@ -155,14 +158,14 @@ def _gguf(path: Path) -> Path | None:
 
 
 def _generate(
-    loaded: Loaded, texts: list[str], max_tokens: int, temperature: float, seed: int, alternatives: int
+    loaded: Loaded, texts: list[str], max_tokens: int, temperature: float, top_p: float, seed: int, alternatives: int
 ) -> list[tuple[str, int, tuple[Alternative, ...] | None]]:
     """The completion of each text, its number of tokens, and the likeliest first tokens."""
     import torch
 
     tokenizer, model = loaded
     inputs = _tokens(tokenizer, texts, return_tensors="pt", padding=True).to(model.device)
-    drawing = {"do_sample": True, "temperature": temperature, "top_p": 1.0, "top_k": 0}
+    drawing = {"do_sample": True, "temperature": temperature, "top_p": top_p, "top_k": 0}
     greedy = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
     try:
         with torch.inference_mode(), torch.random.fork_rng():

@@ -64,6 +64,7 @@ class LanguageModel(Protocol):
         *,
         max_tokens: int,
         temperature: float = 0.0,
+        top_p: float = 1.0,
         seed: int = 0,
         alternatives: int = 0,
         progress: Progress = silent,
@@ -71,8 +72,8 @@ class LanguageModel(Protocol):
     ) -> list[Completion]:
         """A completion of at most `max_tokens` tokens for each prompt, in order.
 
-        Temperature 0 is greedy and ignores `seed`. A completion has at most `alternatives` first tokens, at temperature 1, if
-        the model reports them. A model that fails midway raises a `BerdseyeError` after calling `ready` for every finished
-        completion.
+        Temperature 0 is greedy and ignores `seed` and `top_p`, the share of the probability from which a token is drawn. A
+        completion has at most `alternatives` first tokens, at temperature 1, if the model reports them. A model that fails
+        midway raises a `BerdseyeError` after calling `ready` for every finished completion.
         """
         ...

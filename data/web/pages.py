@@ -46,7 +46,7 @@ class WebPages:
         """The complete pages that a query finds, best hit first.
 
         A query that was already searched on `day` (like 2025-06-01; None means today in UTC) is answered from the folder.
-        A run that began before midnight goes on under the day of its start (`berdseye.data.web.days.begin_day`). Raises
+        After midnight, a run keeps the day on which it began (`berdseye.data.web.days.begin_day`). Raises
         `UnavailableError` if the search fails or no page is usable, which is not stored, and `BadInputError` for any other
         day on which the query was not searched.
         """

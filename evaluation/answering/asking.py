@@ -58,11 +58,15 @@ class Window(NamedTuple):
 
 
 class Sampling(NamedTuple):
-    """The maximum length of an answer in tokens, and its sampling; temperature 0 is greedy and ignores the seed."""
+    """The maximum length of an answer in tokens, and its sampling; temperature 0 is greedy and ignores the others.
+
+    A token is drawn from the likeliest ones that together have at least the probability `top_p` (nucleus sampling).
+    """
 
     max_tokens: int = 512
     temperature: float = 0.0
     seed: int = 0
+    top_p: float = 1.0
 
 
 class Spending(NamedTuple):
@@ -96,7 +100,7 @@ class Written(NamedTuple):
 @dataclass(frozen=True)
 class Asker:
     """A model with everything that its answers depend on; `window` is its context window in tokens if the model does not report
-    it.
+    it, and `next_search` is the prompt between two retrievals.
 
     A prompt that is longer than the window loses its last chunks until it fits; for a question that does not fit without chunks,
     the model raises `BadInputError`. The thoughts of a reasoning model are removed from its answer.
@@ -107,6 +111,7 @@ class Asker:
     style: Style = STYLES["basic"]
     sampling: Sampling = field(default_factory=Sampling)
     window: int | None = None
+    next_search: PromptTemplate = NEXT_SEARCH
 
     def answer(
         self,
@@ -156,7 +161,7 @@ class Asker:
         ]
         sampling = self.sampling._replace(max_tokens=_TOKENS_OF_A_SEARCH)
         completed = self._complete(
-            NEXT_SEARCH, prompts, sampling, lambda done, *_: progress(done, "searches", len(questions))
+            self.next_search, prompts, sampling, lambda done, *_: progress(done, "searches", len(questions))
         )
         return [
             (parse_search(completion.text) or question, spending(completion))
@@ -179,6 +184,7 @@ class Asker:
             [prompt.values(chunks) for prompt, chunks in zip(prompts, fitted, strict=True)],
             max_tokens=sampling.max_tokens,
             temperature=sampling.temperature,
+            top_p=sampling.top_p,
             seed=sampling.seed,
             progress=progress,
         )

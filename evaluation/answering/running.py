@@ -22,6 +22,7 @@ from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
 from berdseye.data.files.atomic import write_parquet
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.model_registry import open_language_model
+from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.progress import Progress, silent
 from berdseye.data.web.days import begin_day
 from berdseye.data.workspace import Workspace, checked_name
@@ -36,7 +37,7 @@ from berdseye.evaluation.answering.strategies import (
     react,
     vanilla,
 )
-from berdseye.evaluation.answering.styles import STYLES, Style
+from berdseye.evaluation.answering.styles import NEXT_SEARCH, STYLES, Style
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import LabelFunction, PipelineContext
 
@@ -112,6 +113,8 @@ def _path(workspace: Workspace, name: str) -> Path:
 class AnsweringPlan:
     """How to answer questions; `chunks` is the number of chunks of each retrieval, by default 10 for vanilla and 3 for ReAct.
 
+    `words` is the length that the prompt asks for, and `next_search` the prompt between two retrievals of ReAct.
+
     Raises `UnknownNameError` for an unknown strategy, and `BadInputError` for retrieval without a corpus, for plain answers with
     one, and for invalid sampling.
     """
@@ -128,6 +131,8 @@ class AnsweringPlan:
     day: str | None = None
     window: int | None = None
     trusted_list: str = "debateqa"
+    words: int | None = None
+    next_search: PromptTemplate = NEXT_SEARCH
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
@@ -144,6 +149,18 @@ class AnsweringPlan:
                 f"{self.sampling.max_tokens} tokens at temperature {self.sampling.temperature:g} are not possible.",
                 hint="Give at least 1 token, and a temperature between 0 and 2.",
             )
+        if self.words is not None and self.words < 1:
+            raise BadInputError(f"An answer of {self.words} words is not possible.", hint="Give at least 1 word.")
+        if not 0 < self.sampling.top_p <= 1:
+            raise BadInputError(
+                f"Nothing can be drawn from the share {self.sampling.top_p:g} of the probability.",
+                hint="Give a top-p above 0, and at most 1.",
+            )
+
+    @property
+    def asked_style(self) -> Style:
+        """The style, with the wanted length if there is one."""
+        return self.style if self.words is None else self.style.of_length(self.words)
 
 
 def answer_dataset(
@@ -172,7 +189,7 @@ def answer_dataset(
     if not questions:
         raise BadInputError(f"The data set '{dataset}' has no questions to answer.", hint="Choose another data set.")
     opened = open_language_model(model, workspace)
-    asker = Asker(opened, CompletionCache(workspace), plan.style, plan.sampling, plan.window)
+    asker = Asker(opened, CompletionCache(workspace), plan.asked_style, plan.sampling, plan.window, plan.next_search)
     source = _source(workspace, plan, label_function)
     settings = _settings(asker, plan, source)
     if subset.settings:
@@ -220,11 +237,17 @@ def _settings(asker: Asker, plan: AnsweringPlan, source: ChunkSource | None) -> 
     settings: dict[str, Any] = {
         "strategy": plan.strategy,
         "style": plan.style.name,
-        "style_versions": dict(plan.style.versions),
+        "style_versions": dict(asker.style.versions),
         "model_version": asker.model.version,
         **plan.sampling._asdict(),
         "window": plan.window,
     }
+    if plan.sampling.top_p == 1:  # as in sets of answers that were written before it could be chosen
+        del settings["top_p"]
+    if plan.words is not None:
+        settings["words"] = plan.words
+    if plan.next_search is not NEXT_SEARCH:
+        settings["next_search"] = {plan.next_search.name: plan.next_search.version}
     if source is None:
         return settings
     corpus: Corpus = source.corpus
@@ -249,6 +272,7 @@ def _statistics(written: Sequence[Written]) -> dict[str, Any]:
         spent = spent.plus(answer.spent)
     return {
         "empty_answers": sum(not w.text for w in written),
+        "mean_words": sum(len(w.text.split()) for w in written) / len(written),
         "answers_without_chunks": sum(not w.read for w in written),
         "answers_with_chunks_left_out": sum(bool(w.left_out) for w in written),
         **spent._asdict(),

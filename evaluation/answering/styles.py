@@ -1,7 +1,7 @@
 """Styles of prompts for answers: three styles worded for Berdseye, or a prompt of a paper, read from its file at run time."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from berdseye.data.errors import BadInputError
@@ -78,6 +78,18 @@ class Style:
         both = {"plain": self.plain, "with passages": self.with_passages}
         return {name: template.version for name, template in both.items() if template is not None}
 
+    def of_length(self, words: int) -> "Style":
+        """Return this style with the request for about `words` words at the end of its prompts (DebateQA, figure 14)."""
+
+        def asking(template: PromptTemplate | None) -> PromptTemplate | None:
+            if template is None:
+                return None
+            *before, last = template.messages
+            request = f"{last.content.rstrip()}\n\nWrite about {words} words."
+            return replace(template, messages=(*before, last._replace(content=request)))
+
+        return Style(self.name, asking(self.plain), asking(self.with_passages))
+
     def template(self, passages: bool) -> PromptTemplate:
         """Return the prompt to fill; raises `BadInputError` if the style has none with passages."""
         if passages and self.with_passages is None:
@@ -88,6 +100,12 @@ class Style:
         chosen = self.with_passages if passages or self.plain is None else self.plain
         assert chosen is not None
         return chosen
+
+
+def read_next_search(path: Path) -> PromptTemplate:
+    """Read another prompt for the next search of ReAct from a file with `[Question]`, and `[Searches]` and `[Passages]` if it
+    shows these. Raises `BadInputError` if the file cannot be read or has no `[Question]`."""
+    return read_prompt(path, (QUESTION,))
 
 
 def _style(name: str, instruction: str) -> Style:

@@ -16,13 +16,14 @@ import pandas as pd
 from berdseye.data.datasets.pir_tasks import PirQuery, PirTask
 from berdseye.data.errors import BadInputError
 from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import LanguageModel
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Ids
 from berdseye.data.statistics import bootstrap_interval
 from berdseye.evaluation.pir.task_search import TaskSearch
 from berdseye.evaluation.statistics.intervals import Estimate, resampled_means
-from berdseye.retrieval.expansion.language_model import extract, qa_f1
+from berdseye.retrieval.expansion.language_model import EXTRACTION, extract, qa_f1
 from berdseye.retrieval.pipeline import Pipeline
 from berdseye.retrieval.protocol import Query
 
@@ -235,6 +236,7 @@ def extractions(
     sample: int,
     *,
     seed: int = 0,
+    prompt: PromptTemplate = EXTRACTION,
     progress: Progress = silent,
 ) -> Extractions:
     """Let the model name the perspectives of `sample` queries (all if there are fewer), drawn without replacement with a seed.
@@ -246,7 +248,7 @@ def extractions(
     drawn = np.random.default_rng(seed).permutation(len(task.queries))[:sample]
     places: npt.NDArray[np.int64] = np.sort(drawn).astype(np.int64)
     queries = [task.queries[place] for place in places]
-    named = [e.perspective for e in extract(model, cache, [q.text for q in queries], progress=progress)]
+    named = [e.perspective for e in extract(model, cache, [q.text for q in queries], prompt=prompt, progress=progress)]
     overlap = np.array([qa_f1(n, [q.perspective]) for n, q in zip(named, queries, strict=True)], dtype=np.float64)
     return Extractions(places, named, overlap)
 

@@ -273,7 +273,7 @@ LISTING: tuple[Printed, ...] = (
         "DebateQA", "figures 8 and 11", "agreement of annotators", ("study debateqa-meta",), lacking=_NOT_TRANSCRIBED
     ),
     Printed(
-        "DebateQA", "figures 12 to 14", "temperature, top-p and length of answers", ("answer --temperature",),
+        "DebateQA", "figures 12 to 14", "temperature, top-p and length of answers", ("study debateqa-sweep",),
         lacking=_NOT_TRANSCRIBED,
     ),
     Printed(

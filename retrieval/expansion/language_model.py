@@ -198,11 +198,19 @@ class Extracted(NamedTuple):
 
 
 def extract(
-    model: LanguageModel, cache: CompletionCache, queries: Sequence[str], *, progress: Progress = silent
+    model: LanguageModel,
+    cache: CompletionCache,
+    queries: Sequence[str],
+    *,
+    prompt: PromptTemplate = EXTRACTION,
+    progress: Progress = silent,
 ) -> list[Extracted]:
-    """Extract the root and the perspective of each query; a perspective that was not found is empty."""
+    """Extract the root and the perspective of each query; a perspective that was not found is empty.
+
+    The `prompt` has the slot `[Query]` and asks for a JSON object with "root" and "perspective".
+    """
     written = cache.complete(
-        model, EXTRACTION, [{QUERY: query} for query in queries], max_tokens=EXTRACTION_TOKENS, progress=progress
+        model, prompt, [{QUERY: query} for query in queries], max_tokens=EXTRACTION_TOKENS, progress=progress
     )
     return [_extracted(query, completion.text) for query, completion in zip(queries, written, strict=True)]
 

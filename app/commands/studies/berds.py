@@ -1,5 +1,6 @@
 """`berdseye study berds`: the tables and figures of BERDS, from stored runs and labels; missing runs are created."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -7,6 +8,13 @@ import typer
 from berdseye.app.commands.studies.options import KOption, ModelOption, study_command
 
 DepthOption = Annotated[int, typer.Option(min=1, help="Number of top passages examined.")]
+SidesPromptOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="A file with another prompt for that model: a text with [Question], [First answer] and [Second answer] that asks "
+        "for 1 or 2, the answer that is supporting."
+    ),
+]
 EmbedderOption = Annotated[
     str, typer.Option(help="The encoder that compares passages in MMR; the paper's is UAE-Large-V1.")
 ]
@@ -92,6 +100,7 @@ def union(
 def leaning(
     k: KOption = 5,
     model: ModelOption = None,
+    prompt: SidesPromptOption = None,
 ) -> None:
     """Compute figure 2: whether the top k passages support one side only, both sides, or neither.
 
@@ -103,6 +112,7 @@ def leaning(
 def sycophancy(
     k: KOption = 5,
     model: ModelOption = None,
+    prompt: SidesPromptOption = None,
 ) -> None:
     """Compute figure 3: whether retrieval follows the side that the question takes.
 

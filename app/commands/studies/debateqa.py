@@ -1,10 +1,12 @@
-"""`berdseye study debateqa`, `debateqa-meta` and `debateqa-stability`: measures of answers, and the measures' validity."""
+"""`berdseye study debateqa`, `debateqa-meta`, `debateqa-stability` and `debateqa-sweep`: measures of answers, their validity, and
+answers under several settings."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
+from berdseye.app.commands.models import DEFAULT_MODEL, ModelOption
 from berdseye.app.commands.options import LARGEST_SEED, LimitOption, SampleOption, SampleSeedOption
 from berdseye.app.commands.studies.options import study_command
 from berdseye.evaluation.studies.by_name.debateqa import DATASET
@@ -34,6 +36,7 @@ def register(group: typer.Typer) -> None:
     group.command("debateqa")(debateqa)
     group.command("debateqa-meta")(meta)
     group.command("debateqa-stability")(stability)
+    group.command("debateqa-sweep")(sweep)
 
 
 @study_command("debateqa")
@@ -112,4 +115,39 @@ def stability(
     For D.A. measures, a further table has the share of answers that each two of them decide equally.
 
     Example: `berdseye study debateqa-stability --measures "PD(gpt2) PD(Qwen/Qwen2-0.5B)" --wraps`
+    """
+
+
+@study_command("debateqa-sweep")
+def sweep(
+    dataset: DatasetOption = DATASET,
+    model: ModelOption = DEFAULT_MODEL,
+    temperature: Annotated[list[float] | None, typer.Option(help="A temperature, from 0 to 2; repeatable.")] = None,
+    top_p: Annotated[
+        list[float] | None,
+        typer.Option(help="A share of the probability from which tokens are drawn, up to 1; repeatable."),
+    ] = None,
+    length: Annotated[
+        list[int] | None, typer.Option(help="A length in words that the prompt asks for; repeatable.")
+    ] = None,
+    base_temperature: Annotated[
+        float, typer.Option(min=0, max=2, help="The temperature while top-p or the length varies.")
+    ] = 1.0,
+    style: Annotated[
+        Literal["basic", "comprehensive", "detailed"], typer.Option(help="The built-in prompt.")
+    ] = "basic",
+    max_tokens: Annotated[int, typer.Option(min=1, help="Maximum length of an answer in tokens.")] = 512,
+    measures: MeasuresOption = "PD(gpt2)",
+    limit: LimitOption = None,
+    sample: SampleOption = None,
+    sample_seed: SampleSeedOption = 0,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed for temperatures above 0.")] = 0,
+) -> None:
+    """Let a model answer under several temperatures, top-p values and lengths, and measure the answers: DebateQA's figures 12 to
+    14.
+
+    One setting varies at a time. The table also has the mean number of words written. Completions are stored: re-running
+    resumes.
+
+    Example: `berdseye study debateqa-sweep --model llm --temperature 0 --temperature 1 --length 50 --length 200`
     """

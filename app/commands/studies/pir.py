@@ -49,6 +49,13 @@ def pir(
         typer.Option(help="retrievers, bias, methods, extraction, backbones, places or all; repeatable."),
     ] = None,
     model: Annotated[str | None, typer.Option(help="The language model for the part extraction, such as llm.")] = None,
+    prompt: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file with another prompt for the part extraction: a text with [Query] that asks for a JSON object with root "
+            "and perspective."
+        ),
+    ] = None,
     sample: Annotated[int, typer.Option(help="Number of queries per task for the part extraction.")] = 50,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of that sample.")] = 0,
     k: Annotated[int, typer.Option("--k", "-k", help="Number of top passages that count.")] = 5,
@@ -63,7 +70,9 @@ def pir(
 
     Example: `berdseye study pir perspectrum.json --task perspectrum --pipeline bm25 --k 5 --json`
     """
-    not_with("--json", json, "form", "part", "encoder", "model", "sample", "seed", why="which prints only recalls")
+    not_with(
+        "--json", json, "form", "part", "encoder", "model", "prompt", "sample", "seed", why="which prints only recalls"
+    )
     if json:
         _print_recalls(files, task or [], pipeline or PIPELINES, k, workspace)
         return
@@ -77,6 +86,7 @@ def pir(
         encoder=encoder,
         part=part,
         model=model,
+        prompt=prompt,
         sample=sample,
         seed=seed,
         k=k,
@@ -137,6 +147,14 @@ def pir_downstream(
     ] = None,
     detector: Annotated[
         str | None, typer.Option(help="A detector that classifies the side of an essay instead.")
+    ] = None,
+    prompt: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STEP=FILE",
+            help="Another prompt of the step answer or essay: a file with a system prompt, or a text with [Question] and "
+            "[Passages]; repeatable.",
+        ),
     ] = None,
     examples: Annotated[int, typer.Option(min=1, help="Maximum number of questions.")] = 120,
     essays: Annotated[int, typer.Option(min=4, help="Maximum number of essays, half of them for each stance.")] = 30,

@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +11,10 @@ import pandas as pd
 
 from berdseye.data.corpora import open_corpus
 from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import LanguageModel
 from berdseye.data.records import Question
-from berdseye.detectors.sides import TwoSides, supporting_sides
+from berdseye.detectors.sides import SIDES, TwoSides, supporting_sides
 from berdseye.evaluation.bias.charts import LEANING_COLOURS, sycophancy_arrows
 from berdseye.evaluation.bias.sides import (
     Leaning,
@@ -34,10 +36,18 @@ from berdseye.retrieval.protocol import Query
 _QUERIES = ("question", "supporting", "opposing")
 
 
-def leaning(gatherer: Gatherer, selection: Selection, *, k: int = 5, model: LanguageModel | None = None) -> StudyResult:
+def leaning(
+    gatherer: Gatherer,
+    selection: Selection,
+    *,
+    k: int = 5,
+    model: LanguageModel | None = None,
+    prompt: PromptTemplate = SIDES,
+) -> StudyResult:
     """Classify questions with two sides by the sides that the top k supports, by corpus and pipeline (BERDS, figure 2).
 
-    `model` assigns the sides of questions whose data do not name them; without it these questions are left out.
+    `model`, asked with `prompt`, assigns the sides of questions whose data do not name them; without it these questions are left
+    out.
     """
     rows, unsided = [], 0
     gatherer.runs(selection, k)
@@ -47,7 +57,7 @@ def leaning(gatherer: Gatherer, selection: Selection, *, k: int = 5, model: Lang
         for dataset in selection.datasets:
             run = gatherer.run(dataset, corpus, pipeline, k)
             questions, support = gatherer.support(run, k)
-            by_question = leanings(support, sides(gatherer, questions, model), k)
+            by_question = leanings(support, sides(gatherer, questions, model, prompt), k)
             counted = gatherer.counted(run).tolist()
             counted_leanings += [one for one, counts in zip(by_question, counted, strict=True) if counts]
             unsided += by_question.count(None)
@@ -63,12 +73,17 @@ def leaning(gatherer: Gatherer, selection: Selection, *, k: int = 5, model: Lang
     table = Table("berds-leaning", caption, cells, ("corpus", "pipeline"), ("leaning",))
     drawn = cells.assign(row=cells["pipeline"] + ", " + cells["corpus"])
     chart = stacked(drawn, "percent of questions", row="row", colour="leaning", colours=LEANING_COLOURS)
-    settings = {**selection.settings(), "k": k, "labels": str(gatherer.source), "model": model.name if model else None}
+    settings = {**selection.settings(), "k": k, "labels": str(gatherer.source), **_asked(model, prompt)}
     return StudyResult("berds-leaning", settings, [table], {"leaning": chart}, _left_out(unsided))
 
 
 def following(
-    gatherer: Gatherer, selection: Selection, *, k: int = 5, model: LanguageModel | None = None
+    gatherer: Gatherer,
+    selection: Selection,
+    *,
+    k: int = 5,
+    model: LanguageModel | None = None,
+    prompt: PromptTemplate = SIDES,
 ) -> StudyResult:
     """Measure how far retrieval follows the side of the query (BERDS, figure 3).
 
@@ -86,7 +101,7 @@ def following(
             run = gatherer.run(dataset, corpus, pipeline, k)
             questions, _ = gatherer.support(run, k)
             counted = gatherer.counted(run)
-            places = sides(gatherer, questions, model)
+            places = sides(gatherer, questions, model, prompt)
             sided = np.flatnonzero(places >= 0)
             unsided += len(questions) - len(sided)
             kept, supporting = [questions[i] for i in sided], places[sided]
@@ -122,14 +137,16 @@ def following(
         ),
     )
     drawn = cells.assign(system=cells["pipeline"] + ", " + cells["corpus"])
-    settings = {**selection.settings(), "k": k, "labels": str(gatherer.source), "model": model.name if model else None}
+    settings = {**selection.settings(), "k": k, "labels": str(gatherer.source), **_asked(model, prompt)}
     return StudyResult(
         "berds-sycophancy", settings, [table], {"delta": sycophancy_arrows(drawn)},
         _left_out(unsided),
     )  # fmt: skip
 
 
-def sides(gatherer: Gatherer, questions: Sequence[Question], model: LanguageModel | None) -> npt.NDArray[np.int64]:
+def sides(
+    gatherer: Gatherer, questions: Sequence[Question], model: LanguageModel | None, prompt: PromptTemplate = SIDES
+) -> npt.NDArray[np.int64]:
     """Return the place of the supporting perspective, int64[n_questions]: from the data, otherwise from the model, otherwise
     -1."""
     places = supporting_places(questions)
@@ -137,7 +154,7 @@ def sides(gatherer: Gatherer, questions: Sequence[Question], model: LanguageMode
     if model is not None and unknown:
         two_sides = [TwoSides(questions[i].text, *(p.text for p in questions[i].perspectives)) for i in unknown]
         places[unknown] = supporting_sides(
-            model, CompletionCache(gatherer.workspace), two_sides, progress=gatherer.progress
+            model, CompletionCache(gatherer.workspace), two_sides, prompt=prompt, progress=gatherer.progress
         )
     return places
 
@@ -155,6 +172,11 @@ def _support(
     return labelled_ranking(
         g.workspace, g.judgments, opened, questions, ids, g.source.plain, progress=g.progress
     ).support
+
+
+def _asked(model: LanguageModel | None, prompt: PromptTemplate) -> dict[str, Any]:
+    settings: dict[str, Any] = {"model": model.name if model else None}
+    return settings | ({"prompt": {prompt.name: prompt.version}} if prompt is not SIDES else {})
 
 
 def _left_out(unsided: int) -> tuple[str, ...]:

@@ -1,13 +1,16 @@
 """The tables and figures of BERDS by name."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from berdseye.data.given_options import only_with
 from berdseye.evaluation.studies.by_name.of_runs import of_runs
 from berdseye.evaluation.studies.by_name.options import Between
 from berdseye.retrieval.expansion.protocol import Queries
 
 if TYPE_CHECKING:
+    from berdseye.data.language_models.prompts import PromptTemplate
     from berdseye.data.language_models.protocol import LanguageModel
     from berdseye.data.workspace import Workspace
     from berdseye.evaluation.studies.gathering import Gatherer, Selection
@@ -79,19 +82,31 @@ def union(gatherer: "Gatherer", selection: "Selection", *, depth: Depth = 100) -
 
 
 @of_runs
-def leaning(gatherer: "Gatherer", selection: "Selection", *, k: int = 5, model: str | None = None) -> "StudyResult":
+def leaning(
+    gatherer: "Gatherer", selection: "Selection", *, k: int = 5, model: str | None = None, prompt: Path | None = None
+) -> "StudyResult":
     """Compute figure 2."""
     from berdseye.evaluation.studies.berds.sides import leaning as study
 
-    return study(gatherer, selection, k=k, model=_model(gatherer.workspace, model))
+    only_with("--model", model, "prompt")
+    return study(gatherer, selection, k=k, model=_model(gatherer.workspace, model), prompt=_sides_prompt(prompt))
 
 
 @of_runs
-def sycophancy(gatherer: "Gatherer", selection: "Selection", *, k: int = 5, model: str | None = None) -> "StudyResult":
+def sycophancy(
+    gatherer: "Gatherer", selection: "Selection", *, k: int = 5, model: str | None = None, prompt: Path | None = None
+) -> "StudyResult":
     """Compute figure 3."""
     from berdseye.evaluation.studies.berds.sides import following
 
-    return following(gatherer, selection, k=k, model=_model(gatherer.workspace, model))
+    only_with("--model", model, "prompt")
+    return following(gatherer, selection, k=k, model=_model(gatherer.workspace, model), prompt=_sides_prompt(prompt))
+
+
+def _sides_prompt(file: Path | None) -> "PromptTemplate":
+    from berdseye.detectors.sides import SIDES, read_sides_prompt
+
+    return SIDES if file is None else read_sides_prompt(file)
 
 
 def _model(workspace: "Workspace", name: str | None) -> "LanguageModel | None":

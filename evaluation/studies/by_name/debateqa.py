@@ -1,8 +1,9 @@
 """DebateQA's measures of answers by name, and their validity."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from berdseye.data.datasets.subsets import Subset
 from berdseye.data.errors import UnknownNameError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 DATASET = "debateqa-test"
 Limit = Annotated[int | None, Between(1)]
+Numbers = Sequence[float] | None
 
 
 def debateqa(
@@ -108,6 +110,40 @@ def stability(
     questions = _questions(workspace, dataset, subset)
     sets = named_answers(workspace, dataset, answers)
     result = debateqa_stability(workspace, dataset, sets, questions, chosen, progress=progress)
+    return _recorded(result, subset)
+
+
+def sweep(
+    workspace: Workspace,
+    progress: Progress,
+    *,
+    dataset: str = DATASET,
+    model: str = "llm",
+    temperature: Numbers = None,
+    top_p: Numbers = None,
+    length: Sequence[int] | None = None,
+    base_temperature: Annotated[float, Between(0, 2)] = 1.0,
+    style: Literal["basic", "comprehensive", "detailed"] = "basic",
+    max_tokens: Annotated[int, Between(1)] = 512,
+    measures: str = "PD(gpt2)",
+    limit: Limit = None,
+    sample: Limit = None,
+    sample_seed: Seed = 0,
+    seed: Seed = 0,
+) -> "StudyResult":
+    """Answer under several temperatures, top-p values and lengths, and measure the answers (figures 12 to 14)."""
+    from berdseye.evaluation.answering.asking import Sampling
+    from berdseye.evaluation.answering.running import AnsweringPlan
+    from berdseye.evaluation.answering.styles import STYLES
+    from berdseye.evaluation.studies.debateqa.sweep import debateqa_sweep
+
+    subset = Subset(limit, sample, sample_seed)
+    questions = _questions(workspace, dataset, subset)
+    plan = AnsweringPlan(style=STYLES[style], sampling=Sampling(max_tokens, base_temperature, seed))
+    result = debateqa_sweep(
+        workspace, dataset, model, plan, questions, _measures(measures),
+        temperatures=temperature or (), top_ps=top_p or (), lengths=length or (), subset=subset, progress=progress,
+    )  # fmt: skip
     return _recorded(result, subset)
 
 

@@ -1,11 +1,11 @@
 """PIR's measures and tables by name, and the effect of its retrieval on answers and essays."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from berdseye.data.errors import BadInputError
+from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.extras import require
 from berdseye.data.given_options import only_with
 from berdseye.data.progress import Progress
@@ -15,6 +15,7 @@ from berdseye.evaluation.studies.by_name.options import Between, Names, Seed
 if TYPE_CHECKING:
     from berdseye.data.records import Pair
     from berdseye.evaluation.answering.downstream import Floats
+    from berdseye.evaluation.answering.styles import Style
     from berdseye.evaluation.pir.task_search import TaskSearch
     from berdseye.evaluation.studies.result import StudyResult
 
@@ -34,6 +35,7 @@ def pir(
     encoder: Names = None,
     part: Names = None,
     model: str | None = None,
+    prompt: Path | None = None,
     sample: int = 50,
     seed: Seed = 0,
     k: int = 5,
@@ -42,13 +44,15 @@ def pir(
     from berdseye.data.datasets.pir_tasks import read_pir_tasks
     from berdseye.data.language_models.cache import CompletionCache
     from berdseye.data.language_models.model_registry import open_language_model
+    from berdseye.data.language_models.prompts import read_prompt
     from berdseye.evaluation.pipelines import pipeline_of
     from berdseye.evaluation.pir.task_search import TaskSearch
     from berdseye.evaluation.studies.pir.paper import Setting
     from berdseye.evaluation.studies.pir.study import PARTS, USUAL, pir_study
+    from berdseye.retrieval.expansion.language_model import EXTRACTION, QUERY
 
     parts = list(PARTS) if part is not None and list(part) == ["all"] else part or list(USUAL)
-    only_with("--part extraction, or all", "extraction" in parts, "model", "sample", "seed")
+    only_with("--part extraction, or all", "extraction" in parts, "model", "prompt", "sample", "seed")
     only_with("--part methods or backbones, or all", {"methods", "backbones"} & set(parts), "encoder")
     tasks = read_pir_tasks(files, task or [], workspace)
     setting = Setting(
@@ -61,6 +65,7 @@ def pir(
         seed,
         open_language_model(model, workspace) if model else None,
         CompletionCache(workspace),
+        EXTRACTION if prompt is None else read_prompt(prompt, (QUERY,)),
         progress,
     )
     return pir_study(setting, parts)
@@ -77,6 +82,7 @@ def pir_downstream(
     model: str = "llm",
     judge: str | None = None,
     detector: str | None = None,
+    prompt: Names = None,
     examples: Annotated[int, Between(1)] = 120,
     essays: Annotated[int, Between(4)] = 30,
     temperature: Annotated[float, Between(0, 2)] = 0.0,
@@ -115,6 +121,7 @@ def pir_downstream(
         )
     only_with("--ambigqa", ambigqa, "answers", "examples")
     only_with("--perspectrum", perspectrum, "judge", "detector", "essays", "essay_temperature")
+    styles = _styles(prompt or (), {"answer": ambigqa, "essay": perspectrum})
     by_words = judge in (None, TEXTBLOB) and detector is None
     pipelines = [str(pipeline_of(workspace, name)) for name in pipeline or _DOWNSTREAM_PIPELINES]
     questions = None if ambigqa is None else _task(ambigqa, workspace)
@@ -149,9 +156,26 @@ def pir_downstream(
             essays,
             essay_temperature,
             seed,
+            styles["answer"],
+            styles["essay"],
             progress,
         )
     )
+
+
+def _styles(prompts: Sequence[str], tasks: "Mapping[str, Path | None]") -> "Mapping[str, Style]":
+    """The styles of answers and essays; `prompts` are texts like `essay=FILE`, for steps whose task is given."""
+    from berdseye.evaluation.answering.downstream import ESSAY, SHORT
+    from berdseye.evaluation.answering.styles import read_style
+
+    styles = {"answer": SHORT, "essay": ESSAY}
+    for given in prompts:
+        step, _, file = given.partition("=")
+        if step not in styles or not file:
+            raise UnknownNameError("step with a prompt", step, styles)
+        only_with("--ambigqa" if step == "answer" else "--perspectrum", tasks[step], "prompt")
+        styles[step] = read_style(Path(file))
+    return styles
 
 
 def _textblob_version() -> str:

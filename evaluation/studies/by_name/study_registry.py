@@ -29,6 +29,7 @@ STUDIES: "Mapping[str, Callable[..., StudyResult]]" = {
     "debateqa": debateqa.debateqa,
     "debateqa-meta": debateqa.meta,
     "debateqa-stability": debateqa.stability,
+    "debateqa-sweep": debateqa.sweep,
     "decision": comparing.decision,
     "dmerit": dmerit.dmerit,
     "pir": pir.pir,

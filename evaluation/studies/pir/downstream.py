@@ -23,6 +23,7 @@ from berdseye.evaluation.answering import downstream
 from berdseye.evaluation.answering import downstream as essay_texts
 from berdseye.evaluation.answering.asking import Asker, Sampling, Spending, Written
 from berdseye.evaluation.answering.chunks import Chunk
+from berdseye.evaluation.answering.downstream import ESSAY, SHORT
 from berdseye.evaluation.answering.styles import Style
 from berdseye.evaluation.pir.task_search import TaskSearch
 from berdseye.evaluation.published import published
@@ -68,6 +69,8 @@ class Downstream:
     essay_count: int = 30
     essay_temperature: float = 1.0
     seed: int = 0
+    answer_style: Style = SHORT
+    essay_style: Style = ESSAY
     progress: Progress = silent
 
 
@@ -114,8 +117,15 @@ def pir_downstream(asked: Downstream) -> StudyResult:
         "seed": asked.seed,
         "temperature": asked.asker.sampling.temperature,
         "essay_temperature": asked.essay_temperature,
+        **_other_prompts(asked),
     }
     return StudyResult("pir-downstream", settings, [table], charts, tuple(notes))
+
+
+def _other_prompts(asked: Downstream) -> dict[str, Any]:
+    """Return the names and hashes of prompts that are not Berdseye's own."""
+    used = {"answer_prompt": (asked.answer_style, SHORT), "essay_prompt": (asked.essay_style, ESSAY)}
+    return {key: {style.name: dict(style.versions)} for key, (style, own) in used.items() if style is not own}
 
 
 @dataclass(frozen=True)
@@ -138,7 +148,7 @@ def _accuracy(asked: Downstream, search: TaskSearch) -> _Outcome:
     notes = [f"{search.task.name}: {total - len(known)} of {total} questions are left out without an accepted answer."]
     cells, spent = [], Spending()
     sampling = asked.asker.sampling._replace(max_tokens=downstream.SHORT_ANSWER_TOKENS)
-    for name, written in _by_retriever(asked, search, places, 1, downstream.SHORT, sampling):
+    for name, written in _by_retriever(asked, search, places, 1, asked.answer_style, sampling):
         spent = _sum(spent, written)
         for measure, matches in (("accuracy", downstream.exact_match), ("contains", downstream.contains)):
             hits = np.array([matches(w.text, a) for w, a in zip(written, accepted, strict=True)], dtype=np.float64)
@@ -161,7 +171,7 @@ def _correlation(asked: Downstream, search: TaskSearch) -> _Outcome:
     roots = [queries[n].root.strip() for n in places]
     cells, notes, spent = [], [], Spending()
     sampling = Sampling(essay_texts.ESSAY_TOKENS, asked.essay_temperature, asked.asker.sampling.seed)
-    for name, written in _by_retriever(asked, search, places, 5, essay_texts.ESSAY, sampling):
+    for name, written in _by_retriever(asked, search, places, 5, asked.essay_style, sampling):
         spent = _sum(spent, written)
         nonempty = [n for n, w in enumerate(written) if w.text]
         if len(nonempty) < len(places):

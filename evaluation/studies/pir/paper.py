@@ -11,6 +11,7 @@ import pandas as pd
 
 from berdseye.data.datasets.pir_tasks import PirFacts, known_task
 from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import LanguageModel
 from berdseye.data.progress import Progress, silent
 from berdseye.evaluation.pir.measures import root_values, successes
@@ -19,6 +20,7 @@ from berdseye.evaluation.published import published
 from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
 from berdseye.evaluation.studies.result import Table
 from berdseye.retrieval.encoders.known_models import find_known
+from berdseye.retrieval.expansion.language_model import EXTRACTION
 from berdseye.retrieval.pipeline import Pipeline
 from berdseye.retrieval.projection.perspectives import DIFFERENCE, FromData
 from berdseye.retrieval.projection.ranker import Projected
@@ -54,7 +56,7 @@ LABELS = "task file"
 class Setting:
     """Tasks to search, and the names of pipelines to compare and of encoders to project with; `parse` parses pipeline names.
 
-    `model` and `cache` are for the perspectives that a language model names in queries.
+    `model`, `cache` and `prompt` are for the perspectives that a language model names in queries.
     """
 
     searches: Sequence[TaskSearch]
@@ -66,6 +68,7 @@ class Setting:
     seed: int = 0
     model: LanguageModel | None = None
     cache: CompletionCache | None = None
+    prompt: PromptTemplate = EXTRACTION
     progress: Progress = silent
 
 

@@ -7,6 +7,7 @@ from berdseye.evaluation.studies.pir.paper import Setting, StudyPart
 from berdseye.evaluation.studies.pir.places import places
 from berdseye.evaluation.studies.pir.tables import backbones, bias, extraction, methods, retrievers
 from berdseye.evaluation.studies.result import StudyResult
+from berdseye.retrieval.expansion.language_model import EXTRACTION
 
 PARTS: Mapping[str, Callable[[Setting], StudyPart]] = {
     "retrievers": retrievers,
@@ -53,6 +54,7 @@ def pir_study(setting: Setting, parts: Sequence[str] = USUAL) -> StudyResult:
             "sample": setting.sample,
             "seed": setting.seed,
             "model": setting.model.name if setting.model else "",
+            **({} if setting.prompt is EXTRACTION else {"prompt": {setting.prompt.name: setting.prompt.version}}),
         },
         [table for part in results for table in part.tables],
         {name: chart for part in results for name, chart in part.charts.items()},

@@ -252,8 +252,9 @@ def extraction(setting: Setting) -> StudyPart:
     same = _PAPERS_MODEL in setting.model.name and setting.k == 5
     for search in setting.searches:
         named = extractions(
-            search.task, setting.model, setting.cache, setting.sample, seed=setting.seed, progress=setting.progress
-        )
+            search.task, setting.model, setting.cache, setting.sample,
+            seed=setting.seed, prompt=setting.prompt, progress=setting.progress,
+        )  # fmt: skip
         silent = sum(not text for text in named.named)
         if silent:
             notes.append(

@@ -52,6 +52,7 @@ def command(
         ("answer debate --chunks 3 --characters 9", "--chunks and --characters have no effect without --strategy"),
         ("answer debate --strategy vanilla --corpus web --retrievals 2", "--retrievals has no effect without"),
         ("answer debate --seed 1", "--seed has no effect without --temperature above 0"),
+        ("answer debate --top-p 0.9", "--top-p has no effect without --temperature above 0"),
         (f"evaluate --run {RUN} --missing zero", "--missing has no effect without a file"),
         ("evaluate --missing zero", "--missing has no effect without a file"),
         ("evaluate --run x.jsonl --missing zero", "--missing has no effect without --qrels"),

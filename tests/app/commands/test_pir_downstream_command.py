@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from berdseye.app.cli import main
+from berdseye.data.errors import UnknownNameError
 from berdseye.data.workspace import Workspace
 from tests.app.command_line import output
 from tests.data.language_models.chat_server import ChatServer, Reply, chat_server, completion, last_words
@@ -62,6 +63,14 @@ def test_table_5_from_the_demo_files(
     assert asked <= 3 * (8 + 8) + 8
     assert "pap+ (paper)" in output(*command)
     assert len(server.requests) == asked, "a second run asks for nothing"
+    prompt = tmp_path / "essay.txt"
+    prompt.write_text("My essay on [Question] [Passages]")
+    output(*command, "--prompt", f"essay={prompt}")
+    assert (
+        sum("My essay on" in last_words(dict(body)) for body in server.requests[asked:]) == len(server.requests) - asked
+    )
+    with pytest.raises(UnknownNameError, match="Did you mean essay"):
+        output(*command, "--prompt", f"essays={prompt}")
 
 
 @pytest.mark.parametrize(

@@ -22,12 +22,13 @@ class ScriptedModel:
         *,
         max_tokens: int,
         temperature: float = 0.0,
+        top_p: float = 1.0,
         seed: int = 0,
         alternatives: int = 0,
         progress: Progress = silent,
         ready: Ready = unused,
     ) -> list[Completion]:
-        del max_tokens, temperature, seed, alternatives
+        del max_tokens, temperature, top_p, seed, alternatives
         done: list[Completion] = []
         for place, prompt in enumerate(prompts):
             self.asked.append(prompt[-1].content)

@@ -58,6 +58,9 @@ def test_requests_go_out_side_by_side(serve: Serving) -> None:
 def test_a_seed_is_sent_where_it_matters_and_an_unknown_price_is_no_price(serve: Serving) -> None:
     server = serve(lambda _: completion("x"))
     (done,) = ApiModel("small").complete(asking("a"), max_tokens=5, temperature=0.7, seed=9)
+    assert "top_p" not in server.requests[0]
+    ApiModel("small").complete(asking("a"), max_tokens=5, temperature=0.7, top_p=0.4)
+    assert server.requests[1]["top_p"] == 0.4
     assert (server.requests[0]["seed"], server.requests[0]["temperature"]) == (9, 0.7)
     assert done == Completion("x", 7, 3, None)
 

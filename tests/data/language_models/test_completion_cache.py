@@ -131,11 +131,14 @@ def test_a_file_from_before_there_were_first_tokens_goes_on(cache: CompletionCac
     model = ScriptedModel(str.upper)
     cache.complete(model, ECHO, saying("a"), max_tokens=5)
     with closing(sqlite3.connect(cache.path)) as raw:
-        raw.executescript("ALTER TABLE completions DROP COLUMN alternatives; PRAGMA user_version = 1;")
+        raw.executescript(
+            "ALTER TABLE completions DROP COLUMN alternatives; ALTER TABLE completions DROP COLUMN top_p; "
+            "PRAGMA user_version = 1;"
+        )
     assert [c.text for c in cache.complete(model, ECHO, saying("a", "b"), max_tokens=5)] == ["SAY A", "SAY B"]
     assert model.asked == ["Say a", "Say b"]
     with closing(sqlite3.connect(cache.path)) as raw:
-        assert raw.execute("PRAGMA user_version").fetchone() == (2,)
+        assert raw.execute("PRAGMA user_version").fetchone() == (3,)
 
 
 def test_texts_that_no_store_takes_are_cleaned(cache: CompletionCache) -> None:
@@ -187,3 +190,13 @@ def test_a_killed_process_loses_nothing_it_reported(workspace: Workspace, until:
     model = ScriptedModel(str.upper)
     CompletionCache(workspace).complete(model, ECHO, saying(*map(str, range(40))), max_tokens=5)
     assert len(model.asked) == 40 - sum(int(n) < 100 for n in kept)
+
+
+def test_top_p_is_part_of_what_is_asked_where_it_has_an_effect(cache: CompletionCache) -> None:
+    model = ScriptedModel(str.upper)
+    for settings in ({"temperature": 1.0}, {"temperature": 1.0, "top_p": 0.5}, {"top_p": 0.5}, {}):
+        for _ in range(2):
+            cache.complete(model, ECHO, saying("a"), max_tokens=5, **settings)
+    assert len(model.asked) == 3, "temperature 0 ignores top-p"
+    with closing(sqlite3.connect(cache.path)) as raw:
+        assert raw.execute("SELECT top_p FROM completions ORDER BY id").fetchall() == [(None,), (0.5,), (None,)]

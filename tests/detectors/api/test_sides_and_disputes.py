@@ -1,6 +1,7 @@
 """What else language models judge: which side a perspective takes, and whether an answer says that people disagree."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from berdseye.data.language_models.api import ApiModel
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.disputes import Answered, dispute_awareness, dispute_prompt
-from berdseye.detectors.sides import TwoSides, supporting_sides
+from berdseye.detectors.sides import TwoSides, read_sides_prompt, supporting_sides
 from tests.app.command_line import output
 from tests.data.language_models.chat_server import Reply, completion, last_words
 from tests.data.language_models.serving import Serving
@@ -34,6 +35,18 @@ def test_the_supporting_side_is_found_on_either_place_and_asked_once(serve: Serv
     assert supporting_sides(ApiModel("small"), cache, asked) == [0, 1]
     assert supporting_sides(ApiModel("small"), cache, asked) == [0, 1]
     assert len(server.requests) == 2
+
+
+def test_sides_are_asked_with_a_prompt_of_ones_own(serve: Serving, cache: CompletionCache, tmp_path: Path) -> None:
+    server = serve(poison_first)
+    file = tmp_path / "sides.txt"
+    file.write_text("[Question] 1: [First answer] 2: [Second answer] Which?")
+    asked = [TwoSides("Ban cars?", CON, PRO)]
+    assert supporting_sides(ApiModel("small"), cache, asked, prompt=read_sides_prompt(file)) == [1]
+    assert last_words(server.requests[0]) == f"Ban cars? 1: {CON} 2: {PRO} Which?"
+    file.write_text("[Question] 1: [First answer]")
+    with pytest.raises(BadInputError, match=r"no \[Second answer\]"):
+        read_sides_prompt(file)
 
 
 def test_a_side_that_is_not_named(serve: Serving, cache: CompletionCache) -> None:

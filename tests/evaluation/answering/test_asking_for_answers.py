@@ -1,5 +1,6 @@
 """Asking a model for answers: what it is shown, what counts as its answer, and what does not fit."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from berdseye.data.language_models.protocol import Message
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.answering.asking import Asker, Sampling, Spending, Window, parse_search
 from berdseye.evaluation.answering.chunks import Chunk
-from berdseye.evaluation.answering.styles import STYLES, read_style
+from berdseye.evaluation.answering.styles import STYLES, read_next_search, read_style
 from tests.data.language_models.small_models import save_small_model
 from tests.offline_models import offline_models
 
@@ -50,6 +51,28 @@ def test_styles_are_different_versions(workspace: Workspace) -> None:
     assert len(model.asked) == 2, "the same question in another style is another call"
     basic.answer([ZOOS])
     assert len(model.asked) == 2
+
+
+def test_a_length_is_asked_for_at_the_end_of_every_prompt(workspace: Workspace) -> None:
+    asker, model = asker_of(workspace, lambda _: "well")
+    short = replace(asker, style=STYLES["basic"].of_length(50))
+    short.answer([ZOOS, CARS], [[], [Chunk("Zoos protect.")]])
+    assert [asked.endswith("\n\nWrite about 50 words.") for asked in model.asked] == [True, True]
+    assert STYLES["basic"].of_length(50).versions != STYLES["basic"].versions
+    asker.answer([ZOOS])
+    assert model.asked[-1] == ZOOS, "without a length it is another completion"
+
+
+def test_the_next_search_is_asked_for_with_a_prompt_of_ones_own(workspace: Workspace, tmp_path: Path) -> None:
+    file = tmp_path / "next.txt"
+    file.write_text("To answer [Question], what next after [Searches]?")
+    asker, model = asker_of(workspace, lambda _: "Search: cages")
+    own = replace(asker, next_search=read_next_search(file))
+    ((search, _),) = own.next_searches([ZOOS], [["zoo"]], [[Chunk("Zoos protect.")]])
+    assert (search, model.asked) == ("cages", [f"To answer {ZOOS}, what next after zoo?"])
+    file.write_text("What next?")
+    with pytest.raises(BadInputError, match=r"no \[Question\]"):
+        read_next_search(file)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """DebateQA's studies over answer sets made here, by a tiny model and by texts alone."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -284,3 +285,34 @@ def test_a_seeded_sample_is_recorded_with_the_result(workspace: Workspace) -> No
     assert len(names) == 2
     with pytest.raises(BadInputError, match="no effect with --sample"):
         run_study(workspace, "debateqa", **options, limit=2, sample=2)
+
+
+def test_answers_are_swept_over_one_setting_at_a_time(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_dataset(workspace, "debate", QUESTIONS)
+
+    def written(prompt: str) -> str:
+        wanted = re.search(r"about (\d+) words", prompt)
+        return " ".join(["a b c", "zoo d", "e f", "g h yes"][: int(wanted[1]) if wanted else 1])
+
+    model = ScriptedModel(written)
+    monkeypatch.setattr("berdseye.evaluation.answering.running.open_language_model", lambda *_: model)
+    options = {"dataset": "debate", "model": "llm", "measures": "BLEU ROUGE-L", "limit": 2}
+    result = run_study(workspace, "debateqa-sweep", **options, length=[1, 4], top_p=[0.5, 1.0])
+    swept = cells(result, "debateqa-sweep").pivot(index=["setting", "of"], columns="measure", values="value")
+    # "a b c" has 3 words; four parts have 10. The longer answer holds every partial answer, so ROUGE-L rises.
+    assert swept["words"].to_dict() == {
+        ("length", "1"): 3, ("length", "4"): 10, ("top-p", "0.5"): 3, ("top-p", "1"): 3,
+    }  # fmt: skip
+    assert swept.loc[("length", "4"), "ROUGE-L"] > swept.loc[("length", "1"), "ROUGE-L"]
+    assert set(result.charts) == {"BLEU", "ROUGE-L", "words"}
+    assert len(result.charts["words"].to_dict()["hconcat"]) == 2
+    asked = len(model.asked)
+    assert asked == 8, "top-p 0.5 and 1 are different completions, and so are the lengths"
+    run_study(workspace, "debateqa-sweep", **options, length=[1, 4], top_p=[0.5, 1.0])
+    assert len(model.asked) == asked
+    for wrong, why in (
+        ({}, "Nothing varies"), ({"length": [5]}, "values of length"), ({"temperature": [1.0, 1.0]}, "temperature"),
+        ({"top_p": [0.5, 1.0], "base_temperature": 0.0}, "no effect"), ({"top_p": [0.0, 1.0]}, "share 0"),
+    ):  # fmt: skip
+        with pytest.raises(BadInputError, match=why):
+            run_study(workspace, "debateqa-sweep", **options, **wrong)

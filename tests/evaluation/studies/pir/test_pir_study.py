@@ -1,6 +1,7 @@
 """PIR's tables as a study: what stands where, and what stands beside it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ from berdseye.data.datasets.pir_reformat import reformat
 from berdseye.data.datasets.pir_tasks import PirTask, pir_task
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.language_models.cache import CompletionCache
-from berdseye.data.language_models.protocol import Completion
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.protocol import Completion, Message
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.pir.measures import perspective_recalls
 from berdseye.evaluation.pir.task_search import TaskSearch
@@ -163,7 +165,7 @@ class Namer:
     def complete(self, prompts: Any, *, ready: Any, **_: Any) -> list[Completion]:
         done = []
         for place, prompt in enumerate(prompts):
-            query = prompt[-1].content.split("<query>\n")[1].split("\n</query>")[0]
+            query = prompt[-1].content.split("<query>\n")[-1].split("\n</query>")[0]
             named = "pro" if "pro " in query else ""
             done.append(Completion(json.dumps({"root": "r", "perspective": named}), 1, 1, 0.0))
             ready(place, done[-1])
@@ -178,6 +180,10 @@ def test_extraction_by_hand(workspace: Workspace) -> None:
     assert values(table(result, "pir_extraction")) == pytest.approx([100 / 3, 200 / 3, 100 / 3])
     assert result.notes == ("mine: api(namer) names no perspective in 2 of 3 queries.",)
     assert result.settings["model"] == "api(namer)"
+    assert "prompt" not in result.settings
+    own = PromptTemplate("own", (Message("user", "Take [Query] apart."),), fenced=False)
+    again = pir_study(replace(asked, prompt=own), ["extraction"])
+    assert again.settings["prompt"] == {"own": own.version}
     with pytest.raises(BadInputError, match="needs a language model"):
         pir_study(setting([tiny("mine")], "bm25"), ["extraction"])
 
