@@ -29,7 +29,8 @@ def stance_figures(kept: Made, source: str, k: int) -> Figures:
     both = stance_shares(held, k, whole)[[*columns, "value"]].rename(columns={"value": "labels"}).merge(
         stance_shares(people, k, whole)[[*columns, "value", "low", "high", "n"]].rename(columns={"value": "people"}), on=columns
     )  # fmt: skip
-    return stance_shares(held, k, min_judged=min_judged_of(workspace())), both[both["n"] > 0]
+    shares = stance_shares(held, k, counted=counted(kept, source), min_judged=min_judged_of(workspace()))
+    return shares, both[both["n"] > 0]
 
 
 def side_by_side(cells: pd.DataFrame, across: str, digits: int) -> pd.DataFrame:

@@ -26,6 +26,7 @@ from berdseye.evaluation.labels.sources import LabelSource, label_versions, pars
 from berdseye.evaluation.leaderboard.board import board
 from berdseye.evaluation.leaderboard.costs import judging_minutes, system_costs
 from berdseye.evaluation.measures import Measure, parse_measure, parse_measures
+from berdseye.evaluation.scores.counted import unjudged_of
 from berdseye.evaluation.scores.enough_judged import min_judged_of
 from berdseye.evaluation.scores.scoring import (
     Pool,
@@ -154,9 +155,10 @@ def _pool(dataset: str, source: str, labels: bool, _state: _State, _run: str) ->
 
 
 def made(runs: list[RunManifest], source: str) -> Made:
-    """Return the keys under which results of runs are kept."""
+    """Return the keys under which results of runs are kept: they change with the rule and the floor of the settings, too."""
     plain = str(parse_label_source(source).plain)
-    return tuple((run.name, *state(run, plain), pool_runs(run)) for run in runs)
+    rule = (unjudged_of(workspace()), min_judged_of(workspace()))
+    return tuple((run.name, *state(run, plain), pool_runs(run), rule) for run in runs)
 
 
 def systems(kept: Made, source: str, depth: int) -> dict[str, list[LabelledRun]]:

@@ -9,6 +9,7 @@ import typer
 
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, MinJudgedOption, WorkspaceOption, open_workspace
+from berdseye.app.commands.unjudged_option import UnjudgedOption
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.given_paths import is_file
 from berdseye.data.given_options import not_with, only_with
@@ -52,13 +53,7 @@ def evaluate(
         typer.Option(help="How questions that a file lacks are handled; zero counts them as retrieving nothing."),
     ] = Missing.ZERO,
     min_judged: MinJudgedOption = None,
-    unjudged: Annotated[
-        Unjudged | None,
-        typer.Option(
-            help="How a question counts if the run's top k has no label for it: zero, or left-out, which leaves it out of this "
-            "run's mean. Default: the setting unjudged (zero)."
-        ),
-    ] = None,
+    unjudged: UnjudgedOption = None,
     version: Annotated[
         list[str] | None,
         typer.Option(

@@ -7,6 +7,7 @@ import typer
 
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, MinJudgedOption, WorkspaceOption, open_workspace
+from berdseye.app.commands.unjudged_option import UnjudgedOption
 from berdseye.data.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -145,6 +146,7 @@ def compare(
     correction: Annotated[Correction, typer.Option(help="The correction for the number of measures.")] = "holm",
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the resamples.")] = 0,
     min_judged: MinJudgedOption = None,
+    unjudged: UnjudgedOption = None,
     csv: CsvOption = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
@@ -178,8 +180,8 @@ def compare(
     sides = ((runs[0], first_source), (runs[1], second_source))
     with counting("comparing") as progress:
         results = contrasts(
-            ws, Judgments.open(ws.judgments_url), sides, measures, min_judged=min_judged, test=test, seed=seed,
-            progress=progress,
+            ws, Judgments.open(ws.judgments_url), sides, measures, min_judged=min_judged, unjudged=unjudged,
+            test=test, seed=seed, progress=progress,
         )  # fmt: skip
     table = contrast_table(results, correction).assign(labels=str(first_source), second_labels=str(second_source))
     questions = results[0].questions.drop(columns=["row_first", "row_second"])

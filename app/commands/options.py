@@ -17,14 +17,28 @@ WorkspaceOption = Annotated[
         "--workspace", "-w", help="The workspace folder. Default: the one in BERDSEYE_WORKSPACE, otherwise ./workspace."
     ),
 ]
+
+
+def _share_or_off(text: str | float) -> float:
+    """Read a share from 0 to 1; the word off is 0."""
+    try:
+        share = 0.0 if text == "off" else float(text)
+    except ValueError:
+        share = float("nan")
+    if not 0 <= share <= 1:
+        raise typer.BadParameter(f"{text} is neither a share from 0 to 1 nor the word off.")
+    return share
+
+
 LARGEST_SEED = 2**31 - 1
 """The largest seed that every library and database involved accepts."""
 MinJudgedOption = Annotated[
     float | None,
     typer.Option(
-        min=0,
-        max=1,
-        help="Withhold numbers where a smaller share of the pairs is judged; 0 shows all. Default: the setting min_judged (0.5).",
+        parser=_share_or_off,
+        metavar="SHARE|off",
+        help="Withhold numbers where a smaller share of the pairs is judged; off or 0 shows all. "
+        "Default: the setting min_judged (0.5).",
     ),
 ]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")]

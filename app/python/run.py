@@ -11,6 +11,7 @@ import pandas as pd
 from berdseye.data.runs.stored import Run as StoredRun
 from berdseye.evaluation.failures.contrast import LOSS, OUTCOMES, TIE, WIN, Contrast
 from berdseye.evaluation.measures import DEFAULT_MEASURES
+from berdseye.evaluation.scores.enough_judged import Floor
 
 
 def facts_html(title: str, facts: Mapping[str, str]) -> str:
@@ -31,7 +32,7 @@ class Tables(Protocol):
         names: str = USUAL,
         labels: str | None = None,
         *,
-        min_judged: float | None = None,
+        min_judged: Floor | None = None,
         unjudged: str | None = None,
     ) -> pd.DataFrame: ...
 
@@ -68,7 +69,7 @@ class Run:
         names: str = USUAL,
         labels: str | None = None,
         *,
-        min_judged: float | None = None,
+        min_judged: Floor | None = None,
         unjudged: str | None = None,
     ) -> pd.DataFrame:
         """Call `Workspace.measures` for this run."""

@@ -25,6 +25,7 @@ from berdseye.evaluation.failures.reasons import POOL_DEPTH, others_of, pool_ran
 from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_run
 from berdseye.evaluation.labels.sources import LabelSource, default_source, labels_of, parse_label_source
 from berdseye.evaluation.measures import parse_measure, parse_measures
+from berdseye.evaluation.scores.enough_judged import Floor
 from berdseye.evaluation.scores.scoring import macro_average, score_runs
 from berdseye.evaluation.statistics.significance import Test
 
@@ -199,7 +200,7 @@ class Workspace:
         names: str = USUAL,
         labels: str | None = None,
         *,
-        min_judged: float | None = None,
+        min_judged: Floor | None = None,
         unjudged: str | None = None,
     ) -> pd.DataFrame:
         """Compute measures of runs, one row each: dataset, corpus, pipeline, measure, value, low and high (95%
@@ -209,7 +210,8 @@ class Workspace:
         `names` are measures separated by spaces, `labels` a label source, by default that of the workspace. Without
         `runs`, all stored
         runs are measured, and their means over the data sets are the data set 'average'. A value is NaN if less than
-        `min_judged` of the pairs of the top k have a label; the default is the workspace's setting, and 0 shows every value.
+        `min_judged` of the pairs of the top k have a label; the default is the
+        workspace's setting, and 'off' (or 0) shows every value.
         `unjudged` says how a question counts whose top k has no label: 'zero', or 'left-out'; the default is the setting.
         """
         chosen = self._runs(runs)
@@ -284,7 +286,7 @@ class Workspace:
         measure: str = "MRecall@5",
         labels: str | None = None,
         *,
-        min_judged: float | None = None,
+        min_judged: Floor | None = None,
         unjudged: str | None = None,
         test: Test = "randomisation",
         seed: int = 0,

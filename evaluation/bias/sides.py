@@ -16,7 +16,7 @@ from berdseye.data.errors import BerdseyeError
 from berdseye.data.records import Question
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.labelled_runs import LabelledRun
-from berdseye.evaluation.labels.support import Support
+from berdseye.evaluation.labels.support import Support, judged_together
 from berdseye.evaluation.pir.measures import shares_over_roots
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, enough_judged
 from berdseye.evaluation.statistics.intervals import Estimate, mean_ends, resampled_means
@@ -137,14 +137,17 @@ def leaning_shares(
     """Return the shares of leanings of each system, over its runs on all data sets.
 
     Columns: system, leaning, place, value, low, high (percent of the counted questions with two sides, Wilson's interval; NaN if
-    less than a share `min_judged` of the pairs have a label), n and judged.
+    less than a share `min_judged` of these questions' pairs have a label), n and judged.
     """
     rows = []
     for system, own in runs.items():
         by_question = [
             one for run, counts in zip(own, counted[system], strict=True) for one in leaning_of(run, k, counts)
         ]
-        judged = _judged(own, k)
+        sided = [
+            counts & (supporting_places(run.questions) >= 0) for run, counts in zip(own, counted[system], strict=True)
+        ]
+        judged = judged_together([(run.support, rows) for run, rows in zip(own, sided, strict=True)], k)
         shares = [shown(share, judged, min_judged) for share in shares_of_leanings(by_question)]
         rows += [{"system": system, **share, "judged": 100 * judged} for share in shares]
     return pd.DataFrame(rows)
@@ -154,10 +157,6 @@ def shown(cell: Mapping[str, object], judged: float, min_judged: float = MIN_JUD
     """Return a cell of a table, with NaN as value and interval if too few pairs have labels
     (`berdseye.evaluation.scores.enough_judged`)."""
     return dict(cell) if enough_judged(judged, min_judged) else {**cell, "value": np.nan, "low": np.nan, "high": np.nan}
-
-
-def _judged(runs: Sequence[LabelledRun], k: int) -> float:
-    return float(np.mean([run.support.judged_at(k) for run in runs]))
 
 
 def leanings_by_people(
@@ -194,6 +193,7 @@ def stance_shares(
     runs: Mapping[str, Sequence[LabelledRun]],
     k: int,
     only: Mapping[str, Sequence[Rows]] | None = None,
+    counted: Mapping[str, Sequence[Rows]] | None = None,
     min_judged: float = MIN_JUDGED,
 ) -> pd.DataFrame:
     """Return the share of each stance among the perspectives that the top k supports, as in PIR's table 3 for root queries.
@@ -202,17 +202,20 @@ def stance_shares(
     passage) and judged (percent). A passage counts once for every perspective that it supports. `even` is the share of the stance
     among all perspectives: an unbiased ranking comes close to it if all perspectives are equally easy to retrieve. `only` selects
     questions of each run whose pairs are all judged; without it, the values are NaN if less than a share `min_judged` of the
-    pairs have a label.
+    pairs of the questions that count have a label (`counted`; None: of all). The questions with a supporting passage do not
+    decide this, because each of them has a label.
     """
     rows = []
     for system, own in runs.items():
-        kept = only[system] if only else [np.ones(len(run.questions), dtype=bool) for run in own]
+        everything = [np.ones(len(run.questions), dtype=np.bool_) for run in own]
+        kept = only[system] if only else everything
+        within = counted[system] if counted else everything
         counts = np.concatenate([_by_stance(run, k)[mask] for run, mask in zip(own, kept, strict=True)])
         questions = [
             q for run, mask in zip(own, kept, strict=True) for q, keep in zip(run.questions, mask, strict=True) if keep
         ]
         stances = [p.stance or NO_SIDE for question in questions for p in question.perspectives]
-        judged = 1.0 if only else _judged(own, k)
+        judged = 1.0 if only else judged_together(zip((run.support for run in own), within, strict=True), k)
         for place, (stance, share) in enumerate(zip(STANCES, shares_over_roots(counts), strict=True)):
             if stance in stances:
                 value, low, high = (100 * x for x in share[:3])

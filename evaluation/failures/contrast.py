@@ -21,7 +21,7 @@ from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.scores.counted import Counted, Unjudged, unjudged_of
-from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, below, enough_judged, min_judged_of
+from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, Floor, below, enough_judged, min_judged_of
 from berdseye.evaluation.scores.scoring import counted_values, pool_of
 from berdseye.evaluation.statistics.significance import Comparison, Test, adjusted, compare
 
@@ -201,7 +201,7 @@ def contrasts(
     sides: tuple[Side, Side],
     measures: Sequence[Measure],
     *,
-    min_judged: float | None = None,
+    min_judged: Floor | None = None,
     unjudged: Unjudged | str | None = None,
     test: Test = "randomisation",
     seed: int = 0,

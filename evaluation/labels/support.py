@@ -1,6 +1,6 @@
 """Support arrays: which passages of a ranking support which perspectives; every measure is computed from them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,3 +95,13 @@ def _padded(rows: Sequence[Ids]) -> Ids:
     for row, ids in zip(block, rows, strict=True):
         row[: len(ids)] = ids
     return block
+
+
+def judged_together(supports: Iterable[tuple[Support, npt.NDArray[np.bool_]]], k: int) -> float:
+    """Return judged@k of rankings over several data sets together, each with its questions that count, bool[n_questions]; 0 if
+    they have no pair."""
+    labelled = pairs = 0
+    for support, questions in supports:
+        labelled += int(support.judged[questions, :k].sum())
+        pairs += int((support.counts[questions] * np.minimum(support.depths[questions], k)).sum())
+    return labelled / pairs if pairs else 0.0

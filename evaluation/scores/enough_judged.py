@@ -4,6 +4,8 @@ Pairs without a label count as not relevant, so a score over few labels says mor
 retrieved. The floor is a judged@k of 50%, or `min_judged` under [measures] in berdseye.toml, or the value of `--min-judged`.
 """
 
+from typing import Literal
+
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.statistics.intervals import Estimate
@@ -11,19 +13,27 @@ from berdseye.evaluation.statistics.intervals import Estimate
 MIN_JUDGED = 0.5
 """The share of labelled pairs in the top k below which a score is withheld."""
 _ROUNDING = 1e-12
+Floor = float | Literal["off"]
+"""A share of labelled pairs from 0 to 1, or `off` for 0, which withholds nothing."""
 
 
-def min_judged_of(workspace: Workspace, asked: float | None = None) -> float:
+def min_judged_of(workspace: Workspace, asked: Floor | None = None) -> float:
     """Return the requested floor, by default that of the workspace's settings; raises `BadInputError` outside 0 to 1."""
     return checked_floor(workspace.settings.get("measures", {}).get("min_judged") if asked is None else asked)
 
 
-def checked_floor(asked: float | None) -> float:
-    """Return the requested floor, by default `MIN_JUDGED`; raises `BadInputError` outside 0 to 1."""
-    floor = MIN_JUDGED if asked is None else float(asked)
+def checked_floor(asked: Floor | None) -> float:
+    """Return the requested floor, by default `MIN_JUDGED`, 0 for `off`; raises `BadInputError` outside 0 to 1."""
+    if asked is None:
+        return MIN_JUDGED
+    try:
+        floor = 0.0 if asked == "off" else float(asked)
+    except ValueError:
+        floor = float("nan")
     if not 0 <= floor <= 1:
         raise BadInputError(
-            f"min_judged must be between 0 and 1, got {floor:g}.", hint="0 shows every score, 1 only complete ones."
+            f"min_judged must be between 0 and 1, got {asked}.",
+            hint="off (or 0) shows every score, 1 only complete ones.",
         )
     return floor
 

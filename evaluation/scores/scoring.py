@@ -22,7 +22,7 @@ from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure, Unit, parse_measure, values_of
 from berdseye.evaluation.scores.corrected import corrected_mean
 from berdseye.evaluation.scores.counted import Counted, Unjudged, counted_questions, unjudged_of
-from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, below, enough_judged, min_judged_of, withheld
+from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, Floor, below, enough_judged, min_judged_of, withheld
 from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
 
 NO_SAMPLE = "no question was drawn at random and judged completely"
@@ -96,7 +96,7 @@ def score_run(
     measures: Sequence[Measure],
     *,
     pool: Pool | None = None,
-    min_judged: float | None = None,
+    min_judged: Floor | None = None,
     unjudged: Unjudged | str | None = None,
     progress: Progress = silent,
 ) -> list[Score]:
@@ -193,7 +193,7 @@ def score_read(
     measures: Sequence[Measure],
     reader: RunReader,
     *,
-    min_judged: float | None = None,
+    min_judged: Floor | None = None,
     unjudged: Unjudged | str | None = None,
 ) -> list[Score]:
     """One score a measure, from what `reader` reads; `score_run` describes them.
@@ -273,7 +273,7 @@ def score_runs(
     source: LabelSource,
     measures: Sequence[Measure],
     *,
-    min_judged: float | None = None,
+    min_judged: Floor | None = None,
     unjudged: Unjudged | str | None = None,
     progress: Progress = silent,
 ) -> list[Score]:

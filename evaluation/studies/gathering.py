@@ -207,11 +207,11 @@ class Gatherer:
         labelled = labelled_run(self.workspace, self.judgments, run, self.source.plain, k, progress=self.progress)
         return labelled.questions, labelled.support
 
-    def provenance(self, supports: Iterable[Support], k: int) -> dict[str, object]:
-        """Return the columns of cells that name the label source and the share of the pairs in the top k that have a label."""
+    def provenance(self, judged: float) -> dict[str, object]:
+        """Return the columns of cells that name the label source and `judged`, the share of the pairs with a label."""
         detector = self.source.plain.detector(self.workspace)
         return {
-            "judged": float(np.mean([s.judged_at(k) for s in supports] or [np.nan])),
+            "judged": judged,
             "labels": str(self.source.plain),
             "detector_version": detector.version if detector is not None else "",
         }

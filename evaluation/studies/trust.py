@@ -86,7 +86,7 @@ def trust_study(
         -np.nan_to_num(np.array([mean_with_interval(v).value for v in now]), nan=-1), kind="stable"
     ).tolist()
     drawn = lists.drawn(measure, draws, seed)
-    judged = lists.judged()
+    judged = lists.judged(now)
     enough = [enough_judged(share, floor) for share in judged]
     version = detector.version
     stamp = {"labels": str(source), "detector_version": version, "judged": float((~np.isnan(lists.labels)).mean())}

@@ -71,11 +71,12 @@ class LabelledLists:
         counted = counting(self.counts, known) if self.counted is None else self.counted
         return np.asarray(np.where(counted, self.values(measure, self.labels == 1), np.nan))
 
-    def judged(self) -> list[float]:
-        """Return the share of the pairs of each system that have a label."""
+    def judged(self, values: Doubles) -> list[float]:
+        """Return the share of the pairs of each system that have a label, over the questions with a value of the system by
+        `values` float64[n_systems, n_questions]."""
         known = ~np.isnan(np.append(self.labels, np.nan))[self.places]
-        real = self.places >= 0
-        return [float(known[s].sum() / max(int(real[s].sum()), 1)) for s in range(len(self.systems))]
+        real = (self.places >= 0) & ~np.isnan(values)[:, :, None, None]
+        return [float((known[s] & real[s]).sum() / max(int(real[s].sum()), 1)) for s in range(len(self.systems))]
 
     def drawn(self, measure: Measure, draws: int, seed: int = 0) -> Doubles:
         """Compute the measure under labels drawn by their probabilities, jointly for all systems: float64[draws, n_systems,

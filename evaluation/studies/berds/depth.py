@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from berdseye.evaluation.labels.support import Support
+from berdseye.evaluation.labels.support import Support, judged_together
 from berdseye.evaluation.published import published
 from berdseye.evaluation.scores.cover import documents_to_cover, union_coverage
 from berdseye.evaluation.scores.enough_judged import enough_judged, withheld
@@ -30,10 +30,9 @@ def coverage(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) ->
     gatherer.runs(selection, depth)
     for corpus, pipeline in product(selection.corpora, selection.pipelines):
         by_dataset = [_support(gatherer, dataset, corpus, pipeline, depth) for dataset in selection.datasets]
-        supports = [support for support, _ in by_dataset]
         sizes = np.concatenate([_sizes(support, depth, counted) for support, counted in by_dataset])
         within = np.where(sizes == np.inf, 0.0, np.where(np.isnan(sizes), np.nan, 1.0))
-        judged = float(np.mean([s.judged_at(depth, counted) for s, counted in by_dataset]))
+        judged = judged_together(by_dataset, depth)
         covered, share = (
             withheld(estimate, judged, gatherer.floor)
             for estimate in (
@@ -43,7 +42,7 @@ def coverage(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) ->
         )
         for figure, estimate, factor in ((_SIZE, covered, 1), (_WITHIN, share, 100)):
             rows.append({"corpus": corpus, "pipeline": pipeline, "figure": figure, **_scaled(estimate, factor),
-                         **gatherer.provenance(supports, depth)})  # fmt: skip
+                         **gatherer.provenance(judged)})  # fmt: skip
         known = sizes[~np.isnan(sizes)]
         points += [
             {"system": f"{pipeline}, {corpus}", "depth": d, "value": 100 * float((known <= d).mean())}
@@ -84,20 +83,20 @@ def union(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) -> St
     gatherer.runs(selection, depth)
     for corpus in selection.corpora:
         estimates: list[Estimate] = []
-        all_supports: list[Support] = []
+        shares: list[float] = []
         for dataset in selection.datasets:
             by_pipeline = [_support(gatherer, dataset, corpus, p, depth) for p in selection.pipelines]
             supports, counted = [support for support, _ in by_pipeline], by_pipeline[0][1]
-            judged = float(np.mean([s.judged_at(depth, counted) for s in supports]))
+            judged = judged_together(by_pipeline, depth)
             estimate = mean_with_interval(np.where(counted, union_coverage(supports, depth), np.nan))
             estimates.append(withheld(estimate, judged, gatherer.floor))
-            all_supports += supports
-        by_name = list(zip(selection.datasets, estimates, strict=True))
+            shares.append(judged)
+        by_name = list(zip(selection.datasets, estimates, shares, strict=True))
         if len(estimates) > 1:
-            by_name.append(("average", mean_of_means(estimates)))
+            by_name.append(("average", mean_of_means(estimates), float(np.mean(shares))))
         rows += [
-            {"corpus": corpus, "dataset": dataset, **_scaled(estimate, 100), **gatherer.provenance(all_supports, depth)}
-            for dataset, estimate in by_name
+            {"corpus": corpus, "dataset": dataset, **_scaled(estimate, 100), **gatherer.provenance(judged)}
+            for dataset, estimate, judged in by_name
         ]
     theirs = published("berds_union").rename(columns={"mrecall": "value"})
     theirs = theirs if depth == DEPTH else theirs.iloc[:0]

@@ -26,7 +26,7 @@ from berdseye.evaluation.bias.sides import (
     supporting_places,
 )
 from berdseye.evaluation.labels.labelled_runs import labelled_ranking
-from berdseye.evaluation.labels.support import Support
+from berdseye.evaluation.labels.support import Support, judged_together
 from berdseye.evaluation.scores.enough_judged import enough_judged, withheld
 from berdseye.evaluation.studies.charts import stacked
 from berdseye.evaluation.studies.gathering import Gatherer, Selection, corpus_ranking
@@ -57,13 +57,13 @@ def leaning(
         for dataset in selection.datasets:
             run = gatherer.run(dataset, corpus, pipeline, k)
             questions, support = gatherer.support(run, k)
-            by_question = leanings(support, sides(gatherer, questions, model, prompt), k)
-            counted = gatherer.counted(run).tolist()
-            counted_leanings += [one for one, counts in zip(by_question, counted, strict=True) if counts]
+            places, counted = sides(gatherer, questions, model, prompt), gatherer.counted(run)
+            by_question = leanings(support, places, k)
+            counted_leanings += [one for one, counts in zip(by_question, counted.tolist(), strict=True) if counts]
             unsided += by_question.count(None)
-            supports.append(support)
-        provenance = gatherer.provenance(supports, k)
-        judged = float(np.mean([s.judged_at(k) for s in supports]))
+            supports.append((support, counted & (places >= 0)))
+        judged = judged_together(supports, k)
+        provenance = gatherer.provenance(judged)
         rows += [
             {"corpus": corpus, "pipeline": pipeline, **shown(share, judged, gatherer.floor), **provenance}
             for share in shares_of_leanings(counted_leanings)
@@ -95,7 +95,7 @@ def following(
     gatherer.runs(selection, k)
     for corpus, pipeline in product(selection.corpora, selection.pipelines):
         counts: dict[str, list[npt.NDArray[np.float64]]] = {asked: [] for asked in _QUERIES}
-        supports: dict[str, list[Support]] = {asked: [] for asked in _QUERIES}
+        supports: dict[str, list[tuple[Support, npt.NDArray[np.bool_]]]] = {asked: [] for asked in _QUERIES}
         unsided = 0
         for dataset in selection.datasets:
             run = gatherer.run(dataset, corpus, pipeline, k)
@@ -112,16 +112,16 @@ def following(
                     for question, place in zip(kept, own.tolist(), strict=True)
                 ]
                 support = _support(gatherer, corpus, pipeline, kept, queries, k)
-                supports[asked].append(support)
+                supports[asked].append((support, counted[sided]))
                 counts[asked].append(side_counts(support, supporting, k)[counted[sided]])
         for asked, by_dataset in counts.items():
             together = np.concatenate([np.empty((0, 2)), *by_dataset])
-            judged = float(np.mean([s.judged_at(k) for s in supports[asked]] or [np.nan]))
+            judged = judged_together(supports[asked], k)
             estimate = withheld(delta(together), judged, gatherer.floor)
             p, n = 100 * together.sum(axis=0) / (k * max(len(together), 1))
             shares = {"supporting": p, "opposing": n} if enough_judged(judged, gatherer.floor) else {}
             rows.append({"corpus": corpus, "pipeline": pipeline, "asked": asked, **estimate._asdict(), **shares,
-                         **gatherer.provenance(supports[asked], k)})  # fmt: skip
+                         **gatherer.provenance(judged)})  # fmt: skip
     cells = pd.DataFrame(rows)
     table = Table(
         "berds-sycophancy",

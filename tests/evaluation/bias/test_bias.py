@@ -62,9 +62,18 @@ def test_too_few_labels_give_no_share() -> None:
     judged = np.array(LABELS, dtype=np.float64)
     judged[1:] = NAN  # 4 of 16 pairs are left
     run = labelled(judged)
-    for frame in (leaning_shares({"s": [run]}, 2, {"s": [ALL]}), stance_shares({"s": [run]}, 2)):
+    # Leanings are of the three questions with two sides: 4 of their 12 pairs.
+    for frame, share in (
+        (leaning_shares({"s": [run]}, 2, {"s": [ALL]}), 100 / 3),
+        (stance_shares({"s": [run]}, 2), 25),
+    ):
         assert frame[["value", "low", "high"]].isna().all(axis=None)
-        assert set(frame["judged"]) == {25.0}
+        assert frame["judged"].to_numpy() == pytest.approx(share)
+    alone = {
+        "s": [np.array([True, False, False, False])]
+    }  # only the first question counts, and its pairs are all judged
+    assert set(leaning_shares({"s": [run]}, 2, alone)["judged"]) == {100.0}
+    assert set(stance_shares({"s": [run]}, 2, counted=alone)["judged"]) == {100.0}
     shown = leaning_shares({"s": [run]}, 2, {"s": [ALL]}, 0.25).set_index("leaning")
     # A question that counts and of which this run holds no label holds neither side.
     assert shown["value"].round(1).to_dict() == {

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -70,6 +70,7 @@ LABELS = st.lists(st.sampled_from([0.0, 1.0, np.nan]), min_size=24, max_size=24)
 RANKING = st.permutations(range(6)).flatmap(lambda order: st.integers(0, 6).map(lambda n: list(order[:n])))
 
 
+@settings(deadline=None)
 @given(LABELS, st.lists(RANKING, min_size=2, max_size=2), st.integers(0, 6), st.integers(0, 1))
 def test_an_unjudged_passage_never_raises_a_measure_and_n_is_of_no_run(
     labels: list[float], ranked: list[list[int]], place: int, row: int

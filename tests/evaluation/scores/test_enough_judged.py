@@ -99,8 +99,12 @@ def test_the_command_line_gives_null_and_the_reason(small: Workspace, run: Run) 
     [row] = invoked(small, *asked, "--json")
     assert (row["value"], row["n"], row["withheld"]) == (None, 1, "judged below 50%")
     assert "judged below 50%" in invoked(small, *asked)
-    [row] = invoked(small, *asked, "--min-judged", "0", "--json")
-    assert (row["value"], row["withheld"]) == (0.0, "")
+    for off in ("0", "off"):
+        [row] = invoked(small, *asked, "--min-judged", off, "--json")
+        assert (row["value"], row["withheld"]) == (0.0, "")
+    for wrong in ("no", "1.5", "nan"):
+        refused = CliRunner().invoke(cli, [*asked, "--min-judged", wrong, "--workspace", str(small.folder)])
+        assert refused.exit_code == 2, wrong
     pair = ("compare", run.manifest.name, run.manifest.name, "--labels", "human", "--second-labels", "random", "--json")
     [compared] = invoked(small, *pair)["measures"]
     assert (compared["first"], compared["difference"], compared["withheld"]) == (None, None, "judged below 50%")
@@ -114,7 +118,7 @@ def test_python_gives_nan_and_the_judged_share(small: Workspace, run: Run) -> No
     [found] = ws.measures(run.manifest.name, "MRecall@2", "human").to_dict("records")
     assert np.isnan([found["value"], found["low"], found["high"]]).all()
     assert (found["n"], found["judged"]) == (1, pytest.approx(1 / 4))
-    assert ws.measures(run.manifest.name, "MRecall@2", "human", min_judged=0)["value"].tolist() == [0.0]
+    assert ws.measures(run.manifest.name, "MRecall@2", "human", min_judged="off")["value"].tolist() == [0.0]
     compared = ws.compare(run.manifest.name, run.manifest.name, "MRecall@2", "human")
     assert np.isnan(compared.contrast.means).all()
     assert ws.compare(run.manifest.name, run.manifest.name, "MRecall@2", "human", min_judged=0).contrast.means == (0, 0)
@@ -126,6 +130,7 @@ def test_the_floor_is_a_setting(small: Workspace) -> None:
     again = Workspace.open(small.folder)
     assert min_judged_of(again) == 0.25
     assert min_judged_of(again, 0.1) == 0.1
+    assert min_judged_of(again, "off") == 0
     (small.folder / "berdseye.toml").write_text("[measures]\nmin_judged = 50\n")
     with pytest.raises(BadInputError, match="between 0 and 1, got 50"):
         min_judged_of(Workspace.open(small.folder))
