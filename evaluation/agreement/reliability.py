@@ -31,8 +31,8 @@ _TINY = 1e-10
 
 @dataclass(frozen=True)
 class Reliability:
-    """A fitted model: the probability float64[n_items] that each pair is positive, the share `positive` of positive pairs, and the
-    sensitivity and specificity float64[n_raters] of each rater. `converged` is False if the iterations ran out."""
+    """A fitted model: the probability float64[n_items] that each pair is positive, the share `positive` of positive pairs, and
+    the sensitivity and specificity float64[n_raters] of each rater. `converged` is False if the iterations ran out."""
 
     labels: Aligned
     probability: Doubles
@@ -64,17 +64,15 @@ def dawid_skene(labels: Aligned, *, prior: float = PRIOR) -> Reliability:
     p, positive, sensitivity, specificity, converged = _fit(
         grouped, grouped.times[:, None], _shares(grouped)[:, None], prior, _TOLERANCE
     )
-    return Reliability(
-        labels, p[grouped.place, 0], float(positive[0]), sensitivity[:, 0], specificity[:, 0], converged
-    )
+    return Reliability(labels, p[grouped.place, 0], float(positive[0]), sensitivity[:, 0], specificity[:, 0], converged)
 
 
 def people_table(fit: Reliability, *, prior: float = PRIOR, resamples: int = RESAMPLES, seed: int = 0) -> pd.DataFrame:
     """Return the sensitivity, specificity and their 95% intervals of each rater, one row each, the most reliable first.
 
     The intervals are the 2.5% and 97.5% percentiles of fits to bootstrap samples of the pairs; each fit starts from the fit to
-    all pairs, so that they tell nothing of other local maxima. A sample in which a rater has no label counts with the prior alone.
-    `youden` is sensitivity + specificity - 1: 0 for chance, 1 for no error. `n` counts the labels.
+    all pairs, so that they tell nothing of other local maxima. A sample in which a rater has no label counts with the prior
+    alone. `youden` is sensitivity + specificity - 1: 0 for chance, 1 for no error. `n` counts the labels.
     """
     grouped = _grouped(fit.labels)
     n = int(grouped.times.sum())
@@ -103,10 +101,10 @@ def people_table(fit: Reliability, *, prior: float = PRIOR, resamples: int = RES
 def pairs_table(fit: Reliability) -> pd.DataFrame:
     """Return each pair's probability, its entropy, and whom to ask next, one row each; the most valuable next label first.
 
-    `entropy` (bits) is the uncertainty that the labels leave. `ask` is the rater who has not labelled the pair and whose label is
-    expected to reduce the entropy most; `gain` is that reduction in bits, the mutual information of label and truth (Lindley,
-    1956). Where everyone labelled the pair, `ask` is None and `gain` 0. `contested` marks pairs on which at least three good raters
-    (`GOOD`) disagree, at least a third of them in the minority: there the guidelines or the wording may be at fault.
+    `entropy` (bits) is the uncertainty that the labels leave. `ask` is the rater who has not labelled the pair and whose label
+    is expected to reduce the entropy most; `gain` is that reduction in bits, the mutual information of label and truth (Lindley,
+    1956). Where everyone labelled the pair, `ask` is None and `gain` 0. `contested` marks pairs on which at least three good
+    raters (`GOOD`) disagree, at least a third of them in the minority: there the guidelines or the wording may be at fault.
     """
     p = fit.probability
     entropy = _entropy(p)
@@ -164,12 +162,13 @@ def _shares(grouped: _Grouped) -> Doubles:
 def _fit(
     grouped: _Grouped, weights: Doubles, start: Doubles, prior: float, tolerance: float
 ) -> tuple[Doubles, Doubles, Doubles, Doubles, bool]:
-    """Fit the model for each column of `weights` and `start` [n_groups, n_fits] at once, until no probability moves by more."""
+    """Fit the model for each column of `weights` and `start` [n_groups, n_fits] at once, until no parameter moves by more."""
     p, yes, no = start, grouped.yes, grouped.no
     yes_t, no_t = csr_array(yes.T), csr_array(no.T)
     yes_all, no_all = yes_t @ weights, no_t @ weights
     total = weights.sum(axis=0)
-    labelled = np.asarray(yes.sum(axis=1) + no.sum(axis=1)) > 0
+    before = np.zeros((2 * yes.shape[1] + 1, weights.shape[1]))
+    converged = False
     for _ in range(_ITERATIONS):
         held = weights * p
         positive = np.clip(held.sum(axis=0) / total, _TINY, 1 - _TINY)
@@ -177,12 +176,13 @@ def _fit(
         up = _share(yes_up, no_up, prior)
         down = _share(no_all - no_up, yes_all - yes_up, prior)
         odds = np.log(positive / (1 - positive)) + yes @ np.log(up / (1 - down)) + no @ np.log((1 - up) / down)
-        new = expit(odds)
-        moved = float(np.abs(new - p)[labelled].max())
-        p = new
-        if moved < tolerance:
-            return p, positive, up, down, True
-    return p, positive, up, down, False
+        p = expit(odds)
+        now = np.vstack([positive, up, down])
+        converged = float(np.abs(now - before).max()) < tolerance
+        if converged:
+            break
+        before = now
+    return p, positive, up, down, converged
 
 
 def _share(right: Doubles, wrong: Doubles, prior: float) -> Doubles:
