@@ -45,7 +45,7 @@ def crowd_model(labels: Aligned, model: CrowdModel, *, seed: int = 0) -> Crowd:
     worker = np.where(rater == first, 0, rater + 1)
     votes = pd.DataFrame({"task": item, "worker": worker, "label": supports.astype(int)})
     votes = votes.sort_values(["worker", "label", "task"], ignore_index=True)
-    difficulty = None
+    difficulty: pd.Series | None = None
     if model == "mace":
         fitted = MACE(random_state=seed)
         probability = fitted.fit_predict_proba(votes)
@@ -55,7 +55,7 @@ def crowd_model(labels: Aligned, model: CrowdModel, *, seed: int = 0) -> Crowd:
         fitted = GLAD(silent=True)
         probability = fitted.fit_predict_proba(votes)
         ability = pd.Series(fitted.alphas_)
-        difficulty = np.exp(-pd.Series(fitted.betas_))
+        difficulty = pd.Series(np.exp(-fitted.betas_.to_numpy()), index=fitted.betas_.index)
     workers = [0 if rater == first else rater + 1 for rater in range(len(labels.raters))]
     people = pd.DataFrame({"annotator": labels.raters, "ability": ability.reindex(workers).to_numpy()})
     places = range(len(labels.items))

@@ -167,7 +167,7 @@ def _fit(
     yes_t, no_t = csr_array(yes.T), csr_array(no.T)
     yes_all, no_all = yes_t @ weights, no_t @ weights
     total = weights.sum(axis=0)
-    before = np.zeros((2 * yes.shape[1] + 1, weights.shape[1]))
+    before: Doubles = np.zeros((2 * yes.shape[1] + 1, weights.shape[1]))
     converged = False
     for _ in range(_ITERATIONS):
         held = weights * p
@@ -177,7 +177,7 @@ def _fit(
         down = _share(no_all - no_up, yes_all - yes_up, prior)
         odds = np.log(positive / (1 - positive)) + yes @ np.log(up / (1 - down)) + no @ np.log((1 - up) / down)
         p = expit(odds)
-        now = np.vstack([positive, up, down])
+        now: Doubles = np.vstack([positive, up, down])
         converged = float(np.abs(now - before).max()) < tolerance
         if converged:
             break
