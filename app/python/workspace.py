@@ -338,12 +338,11 @@ class Workspace:
     def reliability(self, model: str = "dawid-skene", *, pairs: bool = False, demo: bool = True) -> pd.DataFrame:
         """Return how reliable each person is or, with `pairs`, how certain each pair and whom to ask next, by the model
         'dawid-skene', or by 'mace' or 'glad' (extra `crowd`); `berdseye.evaluation.agreement.people` has the columns."""
-        from berdseye.evaluation.agreement.crowd_models import CROWD_MODELS
-        from berdseye.evaluation.agreement.people import reliability_table
+        from berdseye.evaluation.agreement.people import MODELS, reliability_table
 
-        known = next((name for name in ("dawid-skene", *CROWD_MODELS) if name == model), None)
+        known = next((name for name in MODELS if name == model), None)
         if known is None:
-            raise UnknownNameError("model", model, ["dawid-skene", *CROWD_MODELS])
+            raise UnknownNameError("model", model, MODELS)
         return reliability_table(self.people, known, pairs=pairs, demo=demo)
 
     def train(self, name: str, kind: str = "stance", *, demo: bool = False) -> str:

@@ -6,11 +6,12 @@ import pandas as pd
 
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.evaluation.agreement.alignment import AGAINST, SUPPORTS, Aligned, Rule, aligned, counted
-from berdseye.evaluation.agreement.crowd_models import CrowdModel, crowd_model
+from berdseye.evaluation.agreement.crowd_models import CROWD_MODELS, CrowdModel, crowd_model
 from berdseye.evaluation.agreement.labels import stored_labels
 from berdseye.evaluation.agreement.reliability import dawid_skene, pairs_table, people_table
 
 Model = Literal["dawid-skene"] | CrowdModel
+MODELS: tuple[Model, ...] = ("dawid-skene", *CROWD_MODELS)
 
 
 def reliability_table(
