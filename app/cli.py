@@ -79,7 +79,8 @@ COMMANDS = {
         "perspectives", "Edit the perspectives of a data set: propose edits, decide on them, and list the outcome."
     ),
     "training-set": Listed("training_sets", "Create versioned, traceable fine-tuning data from judgments."),
-    "people": Listed("people", "List people with their e-mail addresses and roles, and link names to addresses."),
+    "people": Listed("people", "List people, link names to addresses, and estimate how reliable each person is."),
+    "power": Listed("power", "Compute how many questions, pairs and people a study needs."),
 }
 """Every command and group in the order of the help, with the first paragraph of its own help; a test compares them."""
 

@@ -25,6 +25,7 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
         "textblob": "TextBlob",
     },
     "team": {"authlib": "Authlib"},
+    "crowd": {"crowdkit": "crowd-kit"},
     "charts": {"vl_convert": "vl-convert"},
     "fast": {"numba": "Numba"},
     "cluster": {"ray": "Ray"},

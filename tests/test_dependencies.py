@@ -48,6 +48,7 @@ HOMES = {
         "retrieval/encoders/endpoint.py",
     ),
     "charts": ("evaluation/charts.py",),
+    "crowd": ("evaluation/agreement/crowd_models.py",),
     "fast": ("retrieval/lexical/compiled.py",),
     "cluster": ("retrieval/cluster/",),
     "onnx": ("detectors/local/pair_model.py", "detectors/stance/export.py"),

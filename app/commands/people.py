@@ -1,16 +1,34 @@
 """`berdseye people`: the people of a workspace, their e-mail addresses and roles."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from berdseye.app.commands.console import note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
+from berdseye.data.errors import BadInputError
 
 people = typer.Typer(
-    no_args_is_help=True, help="List people with their e-mail addresses and roles, and link names to addresses."
+    no_args_is_help=True, help="List people, link names to addresses, and estimate how reliable each person is."
 )
 NameArgument = Annotated[str, typer.Argument(help="The name that the person judges under.")]
+
+
+class Model(StrEnum):
+    """The models of annotators."""
+
+    DAWID_SKENE = "dawid-skene"
+    MACE = "mace"
+    GLAD = "glad"
+
+
+class ReliabilityTable(StrEnum):
+    """The tables of `berdseye people reliability`."""
+
+    PEOPLE = "people"
+    PAIRS = "pairs"
+    CONTESTED = "contested"
 
 
 def register(cli: typer.Typer) -> None:
@@ -87,3 +105,40 @@ def roles() -> None:
 
     for role, rights in MAY.items():
         print(f"{role}\t{', '.join(right for right in RIGHTS if right in rights)}")
+
+
+@people.command()
+def reliability(
+    model: Annotated[Model, typer.Option(help="The model. mace and glad need the extra crowd.")] = Model.DAWID_SKENE,
+    part: Annotated[
+        ReliabilityTable,
+        typer.Option(
+            help="people: their ability; pairs: their probability and whom to ask next; contested: pairs on which reliable "
+            "people disagree, with their texts (by dawid-skene only, as is whom to ask).",
+        ),
+    ] = ReliabilityTable.PEOPLE,
+    no_demo: Annotated[bool, typer.Option("--no-demo", help="Exclude the simulated annotators of the demo.")] = False,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Estimate how reliable each person is and how certain each pair's label, from the labels alone.
+
+    dawid-skene gives each person a sensitivity and a specificity with 95% intervals (bootstrap over pairs). 'unsure' and
+    skipped pairs are left out.
+
+    Example: `berdseye people reliability --part pairs`
+    """
+    from berdseye.annotation.judgments.log import Judgments
+    from berdseye.evaluation.agreement.people import contested_pairs, reliability_table
+
+    if part == ReliabilityTable.CONTESTED and model != Model.DAWID_SKENE:
+        raise BadInputError(f"{model.value} does not say which pairs are contested.", hint="Use dawid-skene.")
+    judgments = Judgments.open(open_workspace(workspace).judgments_url)
+    if part == ReliabilityTable.CONTESTED:
+        table = contested_pairs(judgments, demo=not no_demo)
+    else:
+        table = reliability_table(judgments, model.value, pairs=part == ReliabilityTable.PAIRS, demo=not no_demo)
+    if json:
+        print_json(table.to_dict("records"))
+        return
+    print(table.to_string(index=False, float_format="%.3f"))

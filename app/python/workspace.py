@@ -337,6 +337,16 @@ class Workspace:
         rows = agreement_labels(self.folder, self.people, chosen, demo=demo)
         return report(rows, Choices(**choices), adjudicated(self.people)).parts[part]
 
+    def reliability(self, model: str = "dawid-skene", *, pairs: bool = False, demo: bool = True) -> pd.DataFrame:
+        """Return how reliable each person is or, with `pairs`, how certain each pair and whom to ask next, by the model
+        'dawid-skene', or by 'mace' or 'glad' (extra `crowd`); `berdseye.evaluation.agreement.people` has the columns."""
+        from berdseye.evaluation.agreement.people import MODELS, reliability_table
+
+        known = next((name for name in MODELS if name == model), None)
+        if known is None:
+            raise UnknownNameError("model", model, MODELS)
+        return reliability_table(self.people, known, pairs=pairs, demo=demo)
+
     def train(self, name: str, kind: str = "stance", *, demo: bool = False) -> str:
         """Train a detector on the judgments, split by question; returns the name that `labels=` takes.
 
