@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from berdseye.app.commands.console import counting, note, print_json
+from berdseye.app.commands.facts import print_facts
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 from berdseye.data.given_options import only_with
@@ -211,6 +212,23 @@ def remove(
         raise BadInputError(f"This deletes the {count:,} passages of '{name}'.", hint="Pass --yes to confirm.")
     remove_corpus(ws, name)
     note(f"{name}: deleted")
+
+
+@corpus.command("describe")
+def describe(
+    name: Annotated[str, typer.Argument(help="The corpus.")],
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List the sizes and lengths of a corpus, beside those that the papers print.
+
+    Passages and documents, words and tokens per passage, and the most frequent hosts of web addresses.
+
+    Example: `berdseye corpus describe web`
+    """
+    from berdseye.evaluation.describing import describe_corpus
+
+    print_facts(describe_corpus(open_workspace(workspace), name), json)
 
 
 @corpus.command("list")

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from berdseye.app.commands.console import counting, note, print_json
+from berdseye.app.commands.facts import print_facts
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 
@@ -178,6 +179,23 @@ def versions(
     for row in rows:
         values = [row["name"], row["parent"], f"{len(row['edits'])} edits", row["at"], row["made_by"], row["hash"][:16]]
         print("\t".join([*values, *([row["trouble"]] if row["trouble"] else [])]))
+
+
+@dataset.command("describe")
+def describe(
+    name: Annotated[str, typer.Argument(help="The data set.")],
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List the sizes and lengths of a data set, beside those that the papers print.
+
+    Words and tokens per question and perspective, perspectives per question, stances, and the base rate of gold labels.
+
+    Example: `berdseye dataset describe debate`
+    """
+    from berdseye.evaluation.describing import describe_dataset
+
+    print_facts(describe_dataset(open_workspace(workspace), name), json)
 
 
 @dataset.command("list")

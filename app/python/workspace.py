@@ -106,6 +106,18 @@ class Workspace:
         ]
         return pd.DataFrame(rows, columns=["question_id", "question", "perspectives", "stances"])
 
+    def describe_dataset(self, name: str) -> pd.DataFrame:
+        """Return one row a figure of a data set: fact, value, paper (the printed figure or NaN) and place (paper and table)."""
+        from berdseye.evaluation.describing import Fact, describe_dataset
+
+        return pd.DataFrame(describe_dataset(self.folder, name), columns=list(Fact._fields))
+
+    def describe_corpus(self, name: str) -> pd.DataFrame:
+        """Return one row a figure of a corpus, with the columns of `describe_dataset`; its texts stay on disk."""
+        from berdseye.evaluation.describing import Fact, describe_corpus
+
+        return pd.DataFrame(describe_corpus(self.folder, name), columns=list(Fact._fields))
+
     def question(self, dataset: str, question_id: str) -> Question:
         """Return one question of a data set; raises `UnknownNameError` with the nearest ids."""
         known = {q.id: q for q in load_dataset(self.folder, dataset)}
