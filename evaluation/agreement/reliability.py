@@ -2,7 +2,8 @@
 
 Each person has a sensitivity (the chance of 'supports' where the passage supports the perspective) and a specificity (the chance
 of 'does not support' where it does not). Given a pair's true label, people's labels are taken as independent. The fit is our own
-because crowd-kit's takes seconds for 100,000 labels and has no intervals; a test compares the two.
+because crowd-kit's has neither a prior nor intervals, for which all bootstrap samples are fitted at once; a test compares the
+two.
 """
 
 from dataclasses import dataclass

@@ -9,6 +9,7 @@ import streamlit as st
 from berdseye.app.access.session import started_by, workspace
 from berdseye.app.cached.cached_on import cached_on
 from berdseye.app.components.choices import passage_address, selectbox_by_id
+from berdseye.app.components.data.description import corpus_description
 from berdseye.app.components.data.new_corpus import megabytes
 from berdseye.app.components.page_button import open_page
 from berdseye.app.components.plain_text import escaped
@@ -70,6 +71,7 @@ def one_corpus() -> None:
     if of.kind == "web":
         st.caption(f"Searches {escaped(of.source)}. Pages are stored as questions find them.")
         return
+    corpus_description(name)
     _first_passages(corpus)
 
 

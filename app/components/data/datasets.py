@@ -6,6 +6,7 @@ import streamlit as st
 from berdseye.app.access.session import workspace
 from berdseye.app.cached.questions import questions_of
 from berdseye.app.components.choices import selectbox_by_id
+from berdseye.app.components.data.description import dataset_description
 from berdseye.app.components.data.new_dataset import questions_table
 from berdseye.app.components.page_button import open_page
 from berdseye.app.components.plain_text import escaped
@@ -51,6 +52,7 @@ def one_dataset() -> None:
         if name == dataset:
             with st.popover("Delete", icon=":material/delete:", type="tertiary"):
                 _delete(name)
+    dataset_description(name)
     shown = st.text_input(
         "Filter", key="dataset-filter", placeholder="Filter questions and perspectives", label_visibility="collapsed"
     )

@@ -114,3 +114,15 @@ def test_a_filter_finds_questions_by_their_perspectives() -> None:
     everything = len(at.dataframe[1].value)
     at.text_input(key="dataset-filter").set_value("private cars")
     assert 0 < len(again(at).dataframe[1].value) < everything
+
+
+@pytest.mark.usefixtures("demo")
+def test_data_sets_and_corpora_are_described() -> None:
+    at = drawn("data", name="Ada", show="Data sets", dataset="debate")
+    at.toggle(key="describe-dataset").set_value(True)
+    figures = again(at).dataframe[1].value.set_index("figure")["here"]
+    assert (figures["questions"], figures["perspectives: opposing"]) == ("8", "8")
+    at = drawn("data", name="Ada", show="Corpora", corpus="web")
+    at.toggle(key="describe-corpus").set_value(True)
+    figures = again(at).dataframe[1].value.set_index("figure")["here"]
+    assert int(figures["words per passage, max"].replace(",", "")) > 50
