@@ -1,8 +1,8 @@
 """Agreement of pairs of raters, computed for all pairs at once from their contingency tables.
 
-Cohen's kappa has the interval of `berdseye.evaluation.agreement.kappa`; the others are analytic. Raw agreement: Wilson (1927). Agreement on
-one label, 2a / (2a + b + c), equals 2p / (1 + p) with p = a / (a + b + c), and its interval is Wilson's interval of p,
-transformed in this way. PABAK (Byrt, Bishop and Carlin, 1993; for q labels Brennan and Prediger, 1981) is linear in raw
+Cohen's kappa has the interval of `berdseye.evaluation.agreement.kappa`; the others are analytic. Raw agreement: Wilson (1927).
+Agreement on one label, 2a / (2a + b + c), equals 2p / (1 + p) with p = a / (a + b + c), and its interval is Wilson's interval of
+p, transformed in this way. PABAK (Byrt, Bishop and Carlin, 1993; for q labels Brennan and Prediger, 1981) is linear in raw
 agreement, and so is its interval. AC1: Gwet (2008).
 """
 

@@ -125,7 +125,7 @@ def test_kappas_interval_where_positives_are_rare() -> None:
     drawn = np.random.default_rng(1).multinomial(100, [both, apart, apart, 1 - both - 2 * apart], size=2000)
     tables, times = np.unique(drawn, axis=0, return_counts=True)
     _, low, high = cohen_kappa(tables.reshape(-1, 2, 2).astype(float))
-    assert times @ ((low <= 0.6) & (0.6 <= high)) / times[~np.isnan(low)].sum() > 0.93
+    assert times @ ((low <= 0.6) & (high >= 0.6)) / times[~np.isnan(low)].sum() > 0.93
 
 
 def test_kappas_interval_of_raters_who_always_agree_reaches_below_one() -> None:
