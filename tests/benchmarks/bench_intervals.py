@@ -6,7 +6,9 @@ import pytest
 from berdseye.evaluation.agreement.kappa import cohen_kappa
 
 TRIALS = 2000
-SETTINGS = [(p, kappa, n) for p in (0.168, 0.05) for kappa in (0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9) for n in (30, 100, 400)]
+SETTINGS = [
+    (p, kappa, n) for p in (0.168, 0.05) for kappa in (0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9) for n in (30, 100, 400)
+]
 
 
 def coverage(p: float, kappa: float, n: int, seed: int = 1) -> tuple[float, float, float]:
