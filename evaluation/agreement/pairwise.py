@@ -1,9 +1,8 @@
 """Agreement of pairs of raters, computed for all pairs at once from their contingency tables.
 
-Intervals are analytic. Cohen's kappa: the asymptotic variance of Fleiss, Cohen and Everitt (1969), as in statsmodels, with which
-the tests compare it (a thousand calls of statsmodels would take more than a second). Raw agreement: Wilson (1927). Agreement on
-one label, 2a / (2a + b + c), equals 2p / (1 + p) with p = a / (a + b + c), and its interval is Wilson's interval of p,
-transformed in this way. PABAK (Byrt, Bishop and Carlin, 1993; for q labels Brennan and Prediger, 1981) is linear in raw
+Cohen's kappa has the interval of `berdseye.evaluation.agreement.kappa`; the others are analytic. Raw agreement: Wilson (1927).
+Agreement on one label, 2a / (2a + b + c), equals 2p / (1 + p) with p = a / (a + b + c), and its interval is Wilson's interval of
+p, transformed in this way. PABAK (Byrt, Bishop and Carlin, 1993; for q labels Brennan and Prediger, 1981) is linear in raw
 agreement, and so is its interval. AC1: Gwet (2008).
 """
 
@@ -14,17 +13,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import norm
 from statsmodels.stats.proportion import proportion_confint
 
 from berdseye.data.statistics import FEWEST_UNITS
 from berdseye.evaluation.agreement.alignment import SUPPORTS, Aligned, aligned
 from berdseye.evaluation.agreement.coefficients import ac1
+from berdseye.evaluation.agreement.kappa import KAPPA_INTERVAL, cohen_kappa
 
 Doubles = npt.NDArray[np.float64]
 _SAME = 1e-9
 INTERVALS = {
-    "kappa": "analytic (Fleiss, Cohen and Everitt, 1969)",
+    "kappa": KAPPA_INTERVAL,
     "raw": "analytic (Wilson, 1927)",
     "positive": "analytic (Wilson, 1927, transformed by 2p/(1+p))",
     "negative": "analytic (Wilson, 1927, transformed by 2p/(1+p))",
@@ -106,33 +105,6 @@ def positive_and_negative(values: Sequence[str], positive: str | None = None) ->
         return None, None
     up = list(values).index(chosen)
     return up, next((place for place in range(len(values)) if place != up), None)
-
-
-def cohen_kappa(tables: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-    """Compute Cohen's kappa (1960) of contingency tables [n_tables, k, k], and its 95% interval, clipped to [-1, 1].
-
-    Kappa is NaN if both raters always give one and the same label. There is no interval if one rater always gives one label, for
-    fewer than `FEWEST_UNITS` items, and if the raters always agree: then the asymptotic variance is 0 and says nothing about
-    other items.
-    """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        n = tables.sum(axis=(1, 2))
-        p = tables / n[:, None, None]
-        row, column = p.sum(axis=2), p.sum(axis=1)
-        chance = (row * column).sum(axis=1)
-        kappa = (np.trace(p, axis1=1, axis2=2) - chance) / (1 - chance)
-        rest = (1 - kappa)[:, None]
-        same = np.einsum("pii->pi", p)
-        a = (same * (1 - (row + column) * rest) ** 2).sum(axis=1)
-        apart = p * (column[:, :, None] + row[:, None, :]) ** 2
-        b = rest[:, 0] ** 2 * (apart.sum(axis=(1, 2)) - np.trace(apart, axis1=1, axis2=2))
-        c = (kappa - chance * rest[:, 0]) ** 2
-        half = norm.ppf(0.975) * np.sqrt(np.maximum(a + b - c, 0) / n) / (1 - chance)
-    constant = (row.max(axis=1) == 1) | (column.max(axis=1) == 1)
-    kappa = np.where(chance >= 1, np.nan, kappa)
-    half = np.where(constant, np.nan, half)
-    low, high = with_width(np.clip(kappa - half, -1.0, 1.0), np.clip(kappa + half, -1.0, 1.0), n)
-    return kappa, low, high
 
 
 def with_width(low: Doubles, high: Doubles, n: Doubles) -> tuple[Doubles, Doubles]:

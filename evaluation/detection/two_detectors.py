@@ -7,7 +7,7 @@ import pandas as pd
 from statsmodels.stats.contingency_tables import mcnemar
 
 from berdseye.detectors.protocol import Floats
-from berdseye.evaluation.agreement.pairwise import cohen_kappa
+from berdseye.evaluation.agreement.kappa import cohen_kappa
 from berdseye.evaluation.detection.errors import UNKNOWN
 from berdseye.evaluation.detection.improvement import Difference, paired_differences
 from berdseye.evaluation.detection.operating_points import RESAMPLES, decisions_at

@@ -46,7 +46,7 @@ class DecisionState(NamedTuple):
         else:
             now = (
                 f"{self.ahead} is ahead of {self.behind} on {self.measure} by {self.difference:.3f}; the probability of the "
-                f"other order is {self.chance_of_other:.1%}."
+                f"other order is {self.chance_of_other:.1%} if the detector's probabilities are right."
             )
         if self.settled:
             return f"Settled: {now}"
