@@ -23,6 +23,7 @@ from berdseye.data.runs.stored import Run, RunManifest, list_runs, load_run
 from berdseye.evaluation.failures.reasons import POOL_DEPTH
 from berdseye.evaluation.labels.labelled_runs import KeyedRun, LabelledRun, keyed_run, with_labels
 from berdseye.evaluation.labels.sources import LabelSource, label_versions, parse_label_source
+from berdseye.evaluation.labels.support import judged_together
 from berdseye.evaluation.leaderboard.board import board
 from berdseye.evaluation.leaderboard.costs import judging_minutes, system_costs
 from berdseye.evaluation.measures import Measure, parse_measure, parse_measures
@@ -181,6 +182,23 @@ def counted(kept: Made, source: str) -> dict[str, list[npt.NDArray[np.bool_]]]:
 def standings(runs: Made, source: str, measure: str, test: Test, correction: str) -> pd.DataFrame:
     """The leaderboard of some runs by one measure."""
     return board(_scores(runs, source, measure), test=test, correction=correction)
+
+
+@cached_on(judgments_version, max_entries=50)
+def shares_without_detector(runs: Made, source: str, k: int) -> dict[str, float]:
+    """The share of the pairs of the top k whose label comes from a part of the source before its detector (people or gold), by
+    system; empty for a source that does not mix both."""
+    plain = parse_label_source(source).plain
+    if not plain.asks_detector or len(plain.parts) < 2:
+        return {}
+    before = ">".join(plain.parts[:-1])
+    own = made(manifests(runs), before)
+    return {
+        system: judged_together(
+            ((run.support, np.ones(len(run.questions), dtype=np.bool_)) for run in labelled_runs), k
+        )
+        for system, labelled_runs in systems(own, before, k).items()
+    }
 
 
 def score_of(run: RunManifest, source: str, measure: str) -> Score:

@@ -8,11 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from berdseye.app.access.session import errors_in_place, workspace
-from berdseye.app.cached.runs import Made, by_k, costs, made, standings
+from berdseye.app.cached.runs import Made, by_k, costs, made, shares_without_detector, standings
 from berdseye.app.components.bundle_form import bundle_form
 from berdseye.app.components.choices import one_of, options
 from berdseye.app.components.detector_line import detector_line
 from berdseye.app.components.downloads import downloads
+from berdseye.app.components.label_mixture import mixing_note
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.components.run_form import draw_unfinished_runs, run_form
 from berdseye.data.corpora import open_corpus
@@ -107,6 +108,8 @@ def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Me
     detector = parse_label_source(source).detector(workspace())
     made_by = "" if detector is None else f"Detector: {detector_line(detector)}"
     st.caption(caption(source, measure, printed), help=made_by or None)
+    if note := mixing_note(shares_without_detector(made(list(runs), source), source, measure.k), source):
+        st.caption(note)
     dataset = chosen_dataset(list(questions))
     part = frame[frame["dataset"] == dataset]
     if part["value"].isna().all():

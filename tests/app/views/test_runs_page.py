@@ -1,7 +1,10 @@
 """The page Runs as a leaderboard."""
 
+import re
+
 import pytest
 
+from berdseye.app.components.label_mixture import mixing_note
 from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.stored import load_dataset, save_dataset
 from berdseye.data.records import Question
@@ -103,3 +106,28 @@ def test_people_who_judged_too_little_give_no_number_and_no_chart() -> None:
     at = drawn("runs", labels="human", measures="MRecall@5")
     assert says(at, "enough labels", "info")
     assert not at.get("vega_lite_chart")
+
+
+@pytest.mark.parametrize(
+    ("shares", "note"),
+    [
+        ({}, ""),
+        ({"bm25, web": 0.0, "dense, web": 0.0}, ""),
+        (
+            {"bm25, web": 0.31, "dense, web": 0.35},
+            "Of the labels, 31% to 35% come from human or gold, the others from stance.",
+        ),
+        ({"bm25, web": 0.05, "dense, web": 0.4}, r"labels of dense, web, 40% .* only 5% .*corrected\(stance\)"),
+    ],
+)
+def test_a_mixture_of_labels_is_named_and_an_uneven_one_warned_of(shares: dict[str, float], note: str) -> None:
+    found = mixing_note(shares, "human>gold>stance").replace("\\", "")
+    assert re.search(note, found) if note else found == ""
+
+
+def test_the_share_of_peoples_labels_is_shown_with_the_standings(demo: Workspace) -> None:
+    del demo
+    at = drawn("runs", measures="Precision@5", of_datasets="debate", of_corpora="web", labels="human>stance")
+    assert says(at, "0% to 1% come from human, the others from stance", "caption")
+    at = drawn("runs", measures="Precision@5", of_datasets="debate", of_corpora="web", labels="human>gold>stance")
+    assert says(at, r"Of the labels.*come from human or gold", "caption")
