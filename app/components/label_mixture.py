@@ -20,8 +20,9 @@ def mixing_note(shares: Mapping[str, float], source: str) -> str:
     named = escaped(" or ".join(before))
     if high - low < UNEVEN:
         return f"Of the labels, {low:.0%} to {high:.0%} come from {named}, the others from {escaped(detector)}."
+    corrected = escaped(f"corrected({detector})")
     return (
         f":orange[Of the labels of {escaped(most)}, {high:.0%} come from {named}, but only {low:.0%} of those of "
         f"{escaped(least)}.] Such a mixture can favour the systems whose passages people judged more (measured on TREC iKAT: "
-        f"arXiv 2405.05600). Choose **{escaped(f'corrected({detector})')}** (it needs a batch of random questions) for numbers without this fault."
+        f"arXiv 2405.05600). For numbers without this fault, choose **{corrected}**, which needs a batch of random questions."
     )
