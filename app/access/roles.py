@@ -68,6 +68,7 @@ COMMANDS: dict[str, Right | None] = {
     "label-studio import": "exchange",
     "restore": None,
     "verify": None,
+    "power": None,
     "search": "explore",
     "detect": "explore",
     "expansion": "explore",
@@ -103,10 +104,11 @@ COMMANDS: dict[str, Right | None] = {
     "doctor": "administer",
     "judgments doctor": "administer",
     "people": "administer",
+    "people reliability": "analyse",
     "people roles": None,
 }
 """The right that each command requires, by its first words; the longest match applies. None: the command needs no known person,
-because it creates or serves a workspace."""
+because it creates or serves a workspace, or reads none."""
 
 
 class RefusedError(BerdseyeError):

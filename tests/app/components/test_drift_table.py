@@ -30,6 +30,7 @@ def drawn() -> None:
     drift_table(lambda: [drift, Drift("Sound")])
 
 
+@pytest.mark.usefixtures("at_hand")
 def test_drift_is_computed_only_after_the_button_is_pressed() -> None:
     page = AppTest.from_function(drawn, default_timeout=30).run()
     assert not page.dataframe

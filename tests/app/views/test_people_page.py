@@ -85,7 +85,7 @@ def test_in_team_mode_the_page_says_who_has_which_role_and_where_roles_are_set(m
     assert table["Role"].to_dict() == {"Ada": "admin", "Eve": "no role"}
     assert set(table["Sign-in"]) == {"by the provider"}
     at = drawn("people", people_view="Roles")
-    assert says(at, r"`\[people\.roles\]` in `berdseye\.toml`", "caption")
+    assert says(at, r"`\[people\.roles\]` in the settings file of the workspace, `berdseye\.toml`", "caption")
     assert at.dataframe[0].value.to_numpy().tolist() == [
         ["@example.org", "annotator"], ["ada@example.org", "admin"], ["every other address", "no access"],
     ]  # fmt: skip
