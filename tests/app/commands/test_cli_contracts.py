@@ -45,9 +45,9 @@ def fifty_items(tmp_path: Path) -> Path:
 
 
 def test_agreement_prints_the_worked_example(fifty_items: Path) -> None:
-    """By hand: p_o = .7, p_e = .5; kappa's variance after Fleiss, Cohen and Everitt (1969) is .2016 / 12.5, and its$
-    interval is near; Fleiss' chance agreement is .55^2 + .45^2; alpha's expected disagreement is 1 - (55 * 54 + 45 * 44) / 9900
-    = .5."""
+    """By hand: p_o = .7, p_e = .5; kappa's variance after Fleiss, Cohen and Everitt (1969) is .2016 / 12.5, and
+    its interval is near the one printed; Fleiss' chance agreement is .55^2 + .45^2; alpha's expected disagreement is
+    1 - (55 * 54 + 45 * 44) / 9900 = .5."""
     found = json.loads(output("agreement", fifty_items, "--json"))
     half = 1.959964 * (0.2016 / 12.5) ** 0.5
     (pair,) = found["pairs"]
