@@ -16,7 +16,7 @@ def register(cli: typer.Typer) -> None:
 def questions(
     difference: Annotated[float, typer.Option(help="The mean difference of two runs that the test must find.")],
     deviation: Annotated[float, typer.Option(help="The standard deviation of the differences by question.")],
-    chance: Annotated[float, typer.Option(help="The chance (power) to find it.")] = 0.8,
+    chance: Annotated[float, typer.Option("--power", help="The power of the test: the chance to find it.")] = 0.8,
     alpha: Annotated[float, typer.Option(help="The level of the two-sided test.")] = 0.05,
 ) -> None:
     """Print how many questions a paired t-test of two runs needs.

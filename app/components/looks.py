@@ -98,6 +98,7 @@ _TELEPHONE = """
     background-color: Canvas; border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent);
   }
   .stMainBlockContainer:has(.st-key-verdicts) { padding-bottom: 8rem; }
+  .st-key-detectors-table td { min-width: 9rem; }
 }
 """
 # Chosen names wrap to a second line instead of disappearing under the edge.

@@ -14,6 +14,7 @@ from berdseye.app.access.session import errors_in_place, started_by, workspace
 from berdseye.app.cached.bias import leaning_figures, side_by_side, stance_figures
 from berdseye.app.cached.runs import Made, made
 from berdseye.app.components.choices import chosen_source, one_of, options, selectbox_by_id, warn_if_sides_unknown
+from berdseye.app.components.counting_rule import EVERY_RUN
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.job_box import draw_unfinished_jobs
 from berdseye.app.components.missing import is_missing
@@ -91,7 +92,7 @@ def leaning(kept: Made, source: str, k: int) -> None:
     st.altair_chart(chart, key="leaning")
     st.caption(
         f"Share of the questions with a supporting and an opposing perspective by which of the two the top {k} supports (BERDS, "
-        f"figure 2). Labels from **{escaped(source)}**. A question counts for every system if a passage of any run has a label."
+        f"figure 2). Labels from **{escaped(source)}**. {EVERY_RUN}"
     )
     draw_withheld(shown)
     draw_table(shown.drop(columns=["row", "place"]), f"leaning-{k}", chart, across="leaning", digits=1)

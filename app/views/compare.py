@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from berdseye.app.access.session import errors_in_place, workspace
 from berdseye.app.cached.runs import labelled, pool, pool_runs, state
 from berdseye.app.components.choices import chosen_run, chosen_source, chosen_version, one_of, options, topic_note
+from berdseye.app.components.counting_rule import questions_that_count
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.missing import is_missing
 from berdseye.app.components.plain_text import escaped
@@ -169,7 +170,7 @@ def draw_warnings(first: Side, second: Side, contrast_shown: Contrast) -> None:
             "more pairs, or lower the least judged share (`min_judged`) on the page Workspace."
         )
     else:
-        why = "not counted: in one of the runs they have no perspective, or no passage of any run has a label"
+        why = "not counted: in one of the runs they have no perspective, or the label source has no label"
         _missing(questions[questions["outcome"] == NO_VALUE], why)
     for side in (first, second):
         if side.depth < contrast_shown.k < WHOLE_RUN:
@@ -215,10 +216,7 @@ def figures(table: pd.DataFrame, names: tuple[str, str], note: str) -> None:
         **{name: st.column_config.NumberColumn(format="percent") for name in ("judged@k A", "judged@k B")},
     }
     st.dataframe(shown, hide_index=True, key="figures", column_config=columns, placeholder="–")
-    st.caption(
-        "A question counts for both sides if a passage of any run has a label for it. Pairs without a label count as not "
-        f"supporting.{note}"
-    )
+    st.caption(f"{questions_that_count(workspace())} Pairs without a label count as not supporting.{note}")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(escaped(verdict(table, names)))
         downloads("compared", table)

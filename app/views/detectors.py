@@ -82,7 +82,8 @@ def table() -> None:
             row_end = ("", "", escaped(str(error)), None, "")
         rows.append(("in\u00a0use" if name == adopted else "", escaped(name), *row_end))
     columns = ["", "detector", "version", "grade", "measured", "threshold", "threshold chosen by"]
-    st.table(pd.DataFrame(rows, columns=columns).set_index(""))
+    with st.container(key="detectors-table"):
+        st.table(pd.DataFrame(rows, columns=columns).set_index(""))
     st.caption(
         "Pages and commands take their labels from the detector in use unless you choose another label source. In a workspace "
         "with gold labels, judgments and gold labels come first. The grade says what labels can mean: *stance* tells sides, "

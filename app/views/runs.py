@@ -11,6 +11,7 @@ from berdseye.app.access.session import errors_in_place, workspace
 from berdseye.app.cached.runs import Made, by_k, costs, made, shares_without_detector, standings
 from berdseye.app.components.bundle_form import bundle_form
 from berdseye.app.components.choices import one_of, options
+from berdseye.app.components.counting_rule import questions_that_count
 from berdseye.app.components.detector_line import detector_line
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.label_mixture import mixing_note
@@ -135,7 +136,7 @@ def caption(source: str, measure: Measure, printed: pd.DataFrame) -> str:
         f"95% intervals over questions; labels from **{escaped(source)}**.",
         "The detector's mean is corrected with the questions that a batch sampled at random and people judged completely."
         if parse_label_source(source).corrected
-        else "A question counts for every run if a passage of any run has a label for it. Pairs without a label count as not "
+        else f"{questions_that_count(workspace())} Pairs without a label count as not "
         f"supporting. A system {below(min_judged_of(workspace()))} has no number.",
         "A letter marks a significance group: systems with a common letter do not differ significantly in that column.",
         "The average is over data sets, for systems that ran on all of them.",

@@ -95,8 +95,17 @@ class Ranked:
 
 def passage_numbers(rows: RunRows, labels: LabelRows) -> dict[str, int]:
     """Number passages that belong to no corpus of the workspace, in the order of their ids, so that ties break as in
-    trec_eval."""
-    return {name: number for number, name in enumerate(sorted({*rows.passages, *labels.passages}))}
+    trec_eval. An id that Berdseye filled up to ten digits in one file is the same passage as its number in the other."""
+    names = {*rows.passages, *labels.passages}
+    spelled: dict[str, str] = {}
+    for name in sorted(names, key=len):  # the filled up one comes last, and stands for both
+        spelled[_unfilled(name)] = name
+    numbers = {name: number for number, name in enumerate(sorted(spelled.values()))}
+    return {name: numbers[spelled[_unfilled(name)]] for name in names}
+
+
+def _unfilled(name: str) -> str:
+    return str(int(name)) if len(name) == _DIGITS and name.isascii() and name.isdecimal() else name
 
 
 def corpus_numbers(rows: RunRows | LabelRows) -> dict[str, int]:

@@ -37,7 +37,8 @@ def _table(facts: Sequence[Fact]) -> None:
     table = pd.DataFrame(rows, columns=["figure", "here", "in the paper"])
     if not any(fact.place for fact in facts):
         table = table.drop(columns="in the paper")
-    st.dataframe(table, hide_index=True, key="description", width="content", height="content")
+    right = {"here": st.column_config.TextColumn(alignment="right")}
+    st.dataframe(table, hide_index=True, key="description", width="content", height="content", column_config=right)
 
 
 def _shown(value: float) -> str:

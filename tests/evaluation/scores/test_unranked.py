@@ -39,15 +39,18 @@ def invoked(workspace: Workspace, *words: str) -> str:
     return result.stdout
 
 
-@pytest.mark.parametrize(("form", "given"), [("qrels", ()), ("jsonl", ("--format", "jsonl"))])
+@pytest.mark.parametrize(
+    ("labelled", "ranked"), [("qrels", "run"), ("jsonl", "jsonl"), ("jsonl", "run"), ("qrels", "jsonl")]
+)
 def test_labels_of_passages_that_no_run_ranked_keep_their_question(
-    small: Workspace, run: Run, tmp_path: Path, form: str, given: tuple[str, ...]
+    small: Workspace, run: Run, tmp_path: Path, labelled: str, ranked: str
 ) -> None:
     put(small)
-    labels, ranking = tmp_path / f"labels.{form}", tmp_path / ("ranking.jsonl" if given else "ranking.run")
-    invoked(small, "runs", "labels", DATASET, CORPUS, str(labels), "--labels", "gold", *given)
+    labels, ranking = tmp_path / f"labels.{labelled}", tmp_path / f"ranking.{ranked}"
+    given = {path: ("--format", "jsonl") if path.suffix == ".jsonl" else () for path in (labels, ranking)}
+    invoked(small, "runs", "labels", DATASET, CORPUS, str(labels), "--labels", "gold", *given[labels])
     assert "unranked" in labels.read_text()
-    invoked(small, "runs", "export", run.manifest.name, str(ranking), *given)
+    invoked(small, "runs", "export", run.manifest.name, str(ranking), *given[ranking])
     asked = ("evaluate", "--run", str(ranking), "--dataset", DATASET, "--qrels", str(labels), "--min-judged", "off")
     for measures, rule, value, n in (
         (MEASURE, "zero", 0.5, 2), (MEASURE, "left-out", 1.0, 1), ("Recall@3", "zero", 0.5, 2)
