@@ -103,8 +103,8 @@ _FORMS = (
             CheckVerdict("no", "it is unclear, has one answer, or only taste decides.", False),
             _UNSURE,
         ),
-        against="1. The meaning of the question is clear. 2. It can be answered from several angles. 3. Personal taste alone does "
-        "not settle it.",
+        against="1. The meaning of the question is clear. 2. It can be answered from several angles. 3. Personal taste alone "
+        "does not settle it.",
     ),
     CheckForm(
         "duplicate",
@@ -164,7 +164,7 @@ _FORMS = (
         "Passage",
         "Query",
         (
-            CheckVerdict("yes", "a report on the query would use it as evidence: it says so, or strongly implies it.", True),
+            CheckVerdict("yes", "a report on the query would cite it: it says so, or strongly implies it.", True),
             CheckVerdict("no", "a part of the query is not confirmed.", False),
             _UNSURE,
         ),
@@ -218,4 +218,3 @@ def check_key(corpus: str, question: str, passage: str, statement: str) -> str:
 def is_check_key(key: str) -> bool:
     """Return whether a pair's key is that of a check."""
     return key.startswith(MARK)
-

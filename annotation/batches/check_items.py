@@ -57,7 +57,10 @@ def read_check_items(path: Path, form: CheckForm) -> list[CheckItem]:
             raise BadInputError("The row has no statement.", where=path, line=line, hint="Add it.")
         if not read and not form.against:
             raise BadInputError(
-                f"The row has nothing to check against ({form.passage.lower()}).", where=path, line=line, hint="Add `read`."
+                f"The row has nothing to check against ({form.passage.lower()}).",
+                where=path,
+                line=line,
+                hint="Add `read`.",
             )
         if texts["expected"] not in ("", *form.values):
             raise BadInputError(
@@ -133,8 +136,8 @@ def create_check_batch(
 ) -> Batch:
     """Create a batch in which people check these items by a form; `check_outcomes` returns what they decide.
 
-    `dataset` names what the items come from; `recipe` adds to how they were chosen. A batch with a `purpose` qualifies its people:
-    each of them judges every item. Raises `UnknownNameError` for an unknown form, and what `create_batch` raises.
+    `dataset` names what the items come from; `recipe` adds to how they were chosen. A batch with a `purpose` qualifies its
+    people: each of them judges every item. Raises `UnknownNameError` for an unknown form, and what `create_batch` raises.
     """
     chosen = check_form(form)
     check_people(purpose, people)

@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 
 from berdseye.annotation.batches.dealing import arm
-from berdseye.annotation.batches.stored import KINDS, Batch
+from berdseye.annotation.batches.stored import EVENT_KINDS, Batch
 from berdseye.annotation.judgments.database import writing
 from berdseye.annotation.judgments.log import JUDGMENT_KINDS, Annotator, Judgments, PairRecord, event_row
 from berdseye.annotation.judgments.recorded import (
@@ -285,7 +285,7 @@ class BatchQueue:
 
     def _touched(self) -> ColumnElement[bool]:
         """Select whether the person's present event on the pair is a judgment that counts here, or a skip."""
-        counts = events.c.kind == KINDS[self.batch.task]
+        counts = events.c.kind == EVENT_KINDS[self.batch.task]
         if self.batch.blind:
             counts = and_(counts, func.coalesce(events.c.shown, false()).is_(false()))
         newer = exists().where(

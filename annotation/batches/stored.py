@@ -32,9 +32,9 @@ from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.workspace import checked_name
 
 Task = Literal["judge", "verify", "prefer", "check"]
-"""judge: does the passage support the perspective? verify: is the decision shown right? prefer: which answer is better? check: is a
-text right that a construction wrote (annotation/checks.py)?"""
-KINDS: Mapping[Task, str] = {"judge": "judge", "verify": "judge", "prefer": "prefer", "check": "check"}
+"""judge: does the passage support the perspective? verify: is the decision shown right? prefer: which answer is better? check:
+is a text right that a construction wrote (annotation/checks.py)?"""
+EVENT_KINDS: Mapping[Task, str] = {"judge": "judge", "verify": "judge", "prefer": "prefer", "check": "check"}
 """The kind of the events that a task's verdicts are recorded as."""
 Order = Literal["batch", "uncertainty", "disagreement", "decision"]
 TASKS: tuple[Task, ...] = get_args(Task)
@@ -269,7 +269,11 @@ def _check(plan: BatchPlan, items: Sequence[Item]) -> None:
         raise BadInputError("The order by uncertainty requires a detector's probabilities.", hint="Name a detector.")
     if plan.shown_share is not None:
         _check_experiment(plan, items)
-    if any(item.record.corpus != _check_corpus(plan) for item in items if plan.task == "check" or is_check(item.record.corpus)):
+    if any(
+        item.record.corpus != _check_corpus(plan)
+        for item in items
+        if plan.task == "check" or is_check(item.record.corpus)
+    ):
         raise BadInputError(
             "The pairs of a check belong in a batch of the task `check` with the form that they were made for.",
             hint="Create the batch from items (`berdseye batch create NAME --task check --check FORM --file FILE`).",

@@ -194,8 +194,8 @@ class Judgments:
         return self.append(annotator, pair, kind="skip", comment=clean(comment), source=source)
 
     def flag(self, annotator: Annotator, pair: str, *, source: Source, comment: str = "") -> int:
-        """Report a faulty text of the perspective (unclear, two in one, no view at all), or that a check is difficult; the verdict
-        does not change."""
+        """Report a faulty text of the perspective (unclear, two in one, no view at all), or that a check is difficult; the
+        verdict does not change."""
         return self.append(annotator, pair, kind="flag", comment=clean(comment), source=source)
 
     def withdraw(self, annotator: Annotator, pair: str, *, source: Source, uid: str | None = None) -> int:

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeGuard, get_args
 
 from sqlalchemy import select
 
-from berdseye.annotation.batches.stored import KINDS, Task
+from berdseye.annotation.batches.stored import EVENT_KINDS, Task
 from berdseye.annotation.checks import CheckForm
 from berdseye.annotation.judgments.log import VERDICTS, Annotator, Judgments, Verdict, by_keys
 from berdseye.annotation.judgments.schema import events, present
@@ -139,7 +139,7 @@ def judgment_fields(
     if verdict not in (allowed := verdicts_of(task, form)):
         raise UnknownNameError("verdict", verdict, allowed)
     return {
-        "kind": KINDS[task],
+        "kind": EVENT_KINDS[task],
         "verdict": verdict,
         "evidence": evidence_json(details.evidence, passage),
         **_detail_fields(details),

@@ -9,7 +9,15 @@ from sqlalchemy import func, select
 
 from berdseye.annotation.checks import MARK
 from berdseye.annotation.judgments.adjudication import adjudicated_labels, majority_labels
-from berdseye.annotation.judgments.log import JUDGMENT_KINDS, VERDICT_KINDS, Annotator, Judgment, Judgments, PairRecord, by_keys
+from berdseye.annotation.judgments.log import (
+    JUDGMENT_KINDS,
+    VERDICT_KINDS,
+    Annotator,
+    Judgment,
+    Judgments,
+    PairRecord,
+    by_keys,
+)
 from berdseye.annotation.judgments.recorded import is_verdict, quotes
 from berdseye.annotation.judgments.schema import annotators, events, pairs, present
 

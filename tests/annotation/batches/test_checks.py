@@ -17,7 +17,12 @@ from berdseye.annotation.judgments.adjudication import adjudicate, adjudicated_l
 from berdseye.annotation.judgments.log import VERDICTS, Annotator, Judgments, PairRecord
 from berdseye.annotation.judgments.recent import change_judgment, last_judgments
 from berdseye.annotation.judgments.recorded import JudgmentDetails
-from berdseye.annotation.judgments.verdict_counts import count_judgments, passage_history, passage_statuses, verdict_counts
+from berdseye.annotation.judgments.verdict_counts import (
+    count_judgments,
+    passage_history,
+    passage_statuses,
+    verdict_counts,
+)
 from berdseye.annotation.training_sets.labelling import training_data
 from berdseye.data.errors import BadInputError, UnknownNameError
 
