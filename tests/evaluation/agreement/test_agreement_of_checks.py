@@ -88,7 +88,11 @@ def test_three_verdicts_are_three_labels_with_the_paper_beside(workspace: Worksp
 
 
 def test_a_batch_of_one_verdict_or_none_is_reported(workspace: Workspace, held: Judgments) -> None:
-    for form, verdicts in (("grounded", {"Ana": "yy", "Bo": "yy"}), ("relevant", {"Ana": "uu"}), ("covered", {"Ana": ""})):
+    for form, verdicts in (
+        ("grounded", {"Ana": "yy", "Bo": "yy"}),
+        ("relevant", {"Ana": "uu"}),
+        ("covered", {"Ana": ""}),
+    ):
         found = report(*report_input(workspace, held, None, Choices(), batch=checked(held, form, **verdicts)))
         assert np.isnan(found.agreement.fleiss_kappa)
         assert len(found.parts["together"])
