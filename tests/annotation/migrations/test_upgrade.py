@@ -153,7 +153,8 @@ def test_checks_join_a_database_whose_view_has_further_columns(server: str, requ
     batch = create_check_batch(judgments, "checks", "addresses", items, dataset="made", per_pair=5)
     for name, verdict in zip(("Ana", "Bo", "Cyd", "Di", "Eve"), ("yes", "no", "harmful", "harmful", "no"), strict=True):
         queue, person = BatchQueue(judgments, batch), judgments.sign_in(name)
-        assert (key := queue.next(person)) is not None
+        key = queue.next(person)
+        assert key is not None
         queue.give(person, key, verdict)
     with judgments.reading() as connection:
         counts = text("SELECT judged, split FROM batch_items WHERE batch_id = :batch ORDER BY place")

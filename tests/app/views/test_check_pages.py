@@ -117,7 +117,8 @@ def disputed(held: Judgments) -> Judgments:
     for name, said in (("Ana", "omeo"), ("Bo", "eeeo"), ("Cy", "oeeo")):
         queue, person = BatchQueue(held, batch), held.sign_in(name)
         for letter in said:
-            assert (key := queue.next(person)) is not None
+            key = queue.next(person)
+            assert key is not None
             queue.give(person, key, {"o": "ok", "m": "minor error", "e": "error"}[letter])
     return held
 
