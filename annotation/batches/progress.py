@@ -7,6 +7,7 @@ import pandas as pd
 from sqlalchemy import func, select
 
 from berdseye.annotation.batches.stored import Batch
+from berdseye.annotation.checks import MARK
 from berdseye.annotation.judgments.database import frame_of
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.judgments.schema import (
@@ -112,7 +113,7 @@ def batch_frame(judgments: Judgments, batch: Batch) -> pd.DataFrame:
 
 
 def flags(judgments: Judgments, batch: Batch | None = None) -> pd.DataFrame:
-    """Return the flags on perspectives with a faulty text that were not taken back.
+    """Return the flags on perspectives with a faulty text that were not taken back; of a batch of checks, the difficult items.
 
     Columns: perspective, question, dataset, pair, annotator, comment, at.
     """
@@ -132,7 +133,9 @@ def flags(judgments: Judgments, batch: Batch | None = None) -> pd.DataFrame:
         .where(events.c.kind == "flag", events.c.id.not_in(undone))
         .order_by(events.c.id)
     )
-    if batch is not None:
+    if batch is None:
+        query = query.where(~events.c.pair.startswith(MARK))
+    else:
         query = query.where(events.c.pair.in_(select(batch_items.c.pair).where(batch_items.c.batch_id == batch.id)))
     with judgments.reading() as connection:
         return frame_of(connection.execute(query))

@@ -85,7 +85,7 @@ def _qualified(batch: Batch, name: str, known: Mapping[str, str], answers: Mappi
 
 
 def _verdicts(judgments: Judgments, batch: Batch, known: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Return (name, pair, verdict), the one that counts first: the first one ever given in training, else the present one."""
+    """Return (name, pair, verdict), the one that counts first: in training the first ever given, otherwise the present one."""
     if gives_feedback(batch):
         query = (
             select(annotators.c.name, events.c.pair, events.c.verdict, events.c.annotator_id)

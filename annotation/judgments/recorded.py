@@ -121,9 +121,11 @@ def last_undone(judgments: Judgments, person: Annotator, pair: str | None = None
 
 
 def verdicts_of(task: Task, form: CheckForm | None = None) -> tuple[str, ...]:
-    """Return the verdicts that a task allows; those of the task `check` are those of its form."""
+    """Return the verdicts that a task allows, or those of the form of a check; a check without a form has none."""
+    if form is not None:
+        return form.values
     if task == "check":
-        return () if form is None else form.values
+        return ()
     return PREFERENCES if task == "prefer" else VERDICTS
 
 

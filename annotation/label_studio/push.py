@@ -121,7 +121,7 @@ class _Push:
             local = {
                 place: ours
                 for place, ours in read_local(connection, list(records)).items()
-                if ours.judgment is None or ours.judgment.verdict in verdicts_of(self._purpose.task)
+                if ours.judgment is None or ours.judgment.verdict in verdicts_of(self._purpose.task, self._purpose.form)
             }
             base = read_agreed(connection, self._project.key, list(records))
             sent = read_sent(connection, self._project.key, list(records))

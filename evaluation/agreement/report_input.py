@@ -33,7 +33,7 @@ def report_input(
 ) -> ReportInput:
     """Return everyone's verdicts with the detector's labels, on all pairs or on those of a batch, or the checks of a batch.
 
-    A batch of checks has neither a detector nor simulated annotators, and the paper's figure stands beside ours. Raises
+    A batch of checks has neither a detector nor simulated annotators, and the summary also states the paper's figure. Raises
     `BadInputError` for a batch of preferences between answers.
     """
     if batch is not None and batch.check is not None:

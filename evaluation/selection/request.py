@@ -60,7 +60,7 @@ class BatchRequest:
     a `sample`; `shown` puts the detector's label before people, `experiment` does so for that share of pairs and people.
     `detector` names the label source of probabilities, by default the adopted detector. `guidelines` is a text of the batch's
     own. `check` names the form of the task `check`, whose items are those of `file`; with a `purpose`, the batch qualifies its
-    people, each of whom judges every item.
+    people, and each of them judges every item.
     """
 
     name: str

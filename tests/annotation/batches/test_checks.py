@@ -7,7 +7,7 @@ import pytest
 
 from berdseye.annotation.batches.check_items import CheckItem, create_check_batch, numbered, read_check_items
 from berdseye.annotation.batches.check_outcomes import check_outcomes, outcome_text
-from berdseye.annotation.batches.progress import batch_frame, batch_progress
+from berdseye.annotation.batches.progress import batch_frame, batch_progress, flags
 from berdseye.annotation.batches.qualification import qualification
 from berdseye.annotation.batches.queue import BatchQueue
 from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, create_batch, judgment_counts
@@ -76,6 +76,7 @@ def test_a_check_never_mixes_with_a_label_of_the_same_texts(judgments: Judgments
     given(judgments, checked["inspect"], ana, "skip")
     unsure = item.key(check_form("relevant"))
     adjudicate(judgments, ana, unsure, "unsure")
+    judgments.flag(ana, unsure, source="annotate", comment="too long")
 
     assert len({pair, *(item.key(check_form(form)) for form in checked)}) == 4
     assert [(j.pair, j.verdict) for j in judgments.present()] == [(pair, "supports")]
@@ -86,6 +87,8 @@ def test_a_check_never_mixes_with_a_label_of_the_same_texts(judgments: Judgments
     assert passage_history(judgments, item.read)["kind"].tolist() == ["judge"]
     assert len(training_data(judgments.frame(), include_demo=False, adjudicated={})) == 1
     assert judgments.judged_pairs(ana)[unsure] == "check"
+    assert flags(judgments).empty, "a difficult check is no faulty perspective"
+    assert flags(judgments, checked["relevant"])["comment"].tolist() == ["too long"]
     assert count_judgments(judgments) == (3, 1), "a label and two checks are work of one person"
     with pytest.raises(BadInputError, match="belong in a batch of the task `check`"):
         create_batch(judgments, BatchPlan("labels"), [Item(item.record(GROUNDED, "made"))])

@@ -6,9 +6,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from berdseye.annotation.batches.check_items import CheckItem, create_check_batch
 from berdseye.annotation.batches.queue import BatchQueue
 from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
+from berdseye.annotation.checks import check_form
 from berdseye.annotation.doctor.examine import examine, fix_all
+from berdseye.annotation.judgments.adjudication import adjudicate
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.exchange_state import Agreed, Place, write_agreed, write_sent
 from berdseye.annotation.label_studio.form import RecordedVerdict
@@ -212,6 +215,20 @@ def test_damage_that_only_a_backup_repairs_is_reported(ward: Ward, statement: st
     assert len(found) == 1
     assert found[0].fix is None
     assert "By hand: " in str(found[0])
+
+
+def test_verdicts_of_every_task_are_known(ward: Ward) -> None:
+    held, ana = ward.judgments, ward.ana
+    item = CheckItem("v", "Document.", "View.")
+    batch = create_check_batch(held, "checks", "addresses", [item], dataset="made", per_pair=1)
+    key = item.key(check_form("addresses"))
+    BatchQueue(held, batch).give(ana, key, "harmful")
+    adjudicate(held, ana, key, "no")
+    create_batch(held, BatchPlan("answers", task="prefer"), [Item(record(90))])
+    adjudicate(held, ana, record(90).key, "second", task="prefer")
+    assert checks(ward) == []
+    ward.sql("UPDATE events SET verdict = 'supports' WHERE kind = 'check'")
+    assert checks(ward) == ["unreadable judgment"]
 
 
 def test_notes_of_an_exchange_that_never_was_are_forgotten(ward: Ward, monkeypatch: pytest.MonkeyPatch) -> None:

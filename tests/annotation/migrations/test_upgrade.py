@@ -12,6 +12,7 @@ from alembic.config import Config
 from sqlalchemy import Connection, MetaData, create_engine, inspect, text
 
 from berdseye import annotation
+from berdseye.annotation.batches.check_items import CheckItem, create_check_batch
 from berdseye.annotation.batches.queue import BatchQueue
 from berdseye.annotation.batches.stored import load_batch
 from berdseye.annotation.judgments.log import Judgments
@@ -120,6 +121,44 @@ def test_batches_and_reservations_are_kept_and_can_be_continued(server: str, req
             ("k4", 0, 0),
         ]
     assert BatchQueue(judgments, second).next(ana) is None
+    judgments.engine.dispose()
+
+
+@pytest.mark.parametrize("server", ["database_url", pytest.param("postgres_url", marks=pytest.mark.postgres)])
+def test_checks_join_a_database_whose_view_has_further_columns(server: str, request: pytest.FixtureRequest) -> None:
+    """An earlier migration may have added a column to the view `present`: it stays, and so do the counters."""
+    url = request.getfixturevalue(server)
+    migrated(url, "0003")
+    engine = create_engine(driver(url))
+    with engine.begin() as connection:
+        fill(connection)
+        connection.execute(text("ALTER TABLE events ADD COLUMN later INTEGER"))
+        columns_before = [column["name"] for column in inspect(connection).get_columns("present")]
+        definition = "SELECT e.later, e.id, e.kind, e.verdict, e.pair, e.annotator_id FROM events e"
+        connection.execute(text("DROP VIEW present"))
+        connection.execute(text(f"CREATE VIEW present AS {definition}"))
+        counted_before = connection.execute(text("SELECT pair, judged, split FROM batch_items ORDER BY id")).all()
+    assert "later" not in columns_before
+    judgments = Judgments.open(url)
+    with engine.connect() as connection:
+        names = [column["name"] for column in inspect(connection).get_columns("present")]
+        assert names == ["later", "id", "kind", "verdict", "pair", "annotator_id"]
+        counted = connection.execute(text("SELECT pair, judged, split FROM batch_items ORDER BY id")).all()
+        assert counted == counted_before
+        kinds = connection.execute(text("SELECT kind, COUNT(*) FROM present GROUP BY kind ORDER BY kind")).all()
+        assert [tuple(row) for row in kinds] == [("judge", 4), ("prefer", 1), ("skip", 1), ("withdraw", 1)]
+    engine.dispose()
+
+    items = [CheckItem(f"v{n}", f"Document {n}.", f"View {n}.") for n in range(2)]
+    batch = create_check_batch(judgments, "checks", "addresses", items, dataset="made", per_pair=5)
+    for name, verdict in zip(("Ana", "Bo", "Cyd", "Di", "Eve"), ("yes", "no", "harmful", "harmful", "no"), strict=True):
+        queue, person = BatchQueue(judgments, batch), judgments.sign_in(name)
+        key = queue.next(person)
+        assert key is not None
+        queue.give(person, key, verdict)
+    with judgments.reading() as connection:
+        counts = text("SELECT judged, split FROM batch_items WHERE batch_id = :batch ORDER BY place")
+        assert [tuple(row) for row in connection.execute(counts, {"batch": batch.id})] == [(5, -3), (0, 0)]
     judgments.engine.dispose()
 
 

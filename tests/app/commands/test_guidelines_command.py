@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from berdseye.annotation.batches.stored import load_batch
+from berdseye.annotation.batches.stored import TASKS, load_batch
 from berdseye.annotation.guidelines.versions import in_use, packaged, version_of
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.app.cli import cli
@@ -37,7 +37,7 @@ def test_texts_come_and_go_and_none_is_lost(held: Judgments, tmp_path: Path) -> 
     listed = {row["version"]: row["used_for"] for row in json.loads(output("guidelines", "list", "--json"))}
     assert listed == {
         ours.version: [],
-        **{packaged(task).version: [task] for task in ("judge", "verify", "prefer")},
+        **{packaged(task).version: [task] for task in TASKS},
     }
 
 
