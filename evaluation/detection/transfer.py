@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from berdseye.data.progress import Progress, silent
-from berdseye.detectors.base_rates import estimated_base_rate, move_from_labels, moved_threshold
+from berdseye.detectors.base_rates import estimated_base_rate, move_from_labels, moved_threshold, threshold_of_share
 from berdseye.detectors.baselines import BASE_RATE
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.quality import (
@@ -172,7 +172,7 @@ def carried(one: Scored, threshold: float, share: float, *, seed: int = 0) -> di
         judged.append(_at(truth, p, moved_threshold(threshold, move_from_labels(p[drawn], truth[drawn], by))))
     return {
         "before": _at(truth, p, threshold),
-        "share": _at(truth, p, float(np.quantile(p, 1 - share, method="higher"))),
+        "share": _at(truth, p, threshold_of_share(p, share)),
         "unlabelled": _at(truth, p, moved_threshold(threshold, by)),
         "judged": {
             name: _rounded(float(np.mean([row[name] for row in judged]))) for name in ("f1", "called_supporting")
