@@ -2,7 +2,8 @@
 
 Retrieved passages support perspectives more or less often by corpus and by k, so that a threshold chosen on other data calls too
 many or too few of them. Both estimates move all log-odds by one number: from probabilities alone, by expectation maximisation
-(Saerens, Latinne and Decaestecker, Neural Computation 2002), or from some judged pairs.
+(Saerens, Latinne and Decaestecker, Neural Computation 2002), or from some judged pairs. A threshold can also be the one that a
+given share of the new pairs reaches, which needs the order of the probabilities alone.
 """
 
 import numpy as np
@@ -61,6 +62,13 @@ def move_from_labels(
 def moved_threshold(threshold: float, by: float) -> float:
     """Return the threshold on the original probabilities that equals `threshold` on the moved ones."""
     return float(moved(np.array([threshold]), -by)[0])
+
+
+def threshold_of_share(probabilities: npt.NDArray[np.floating], share: float) -> float:
+    """Return the highest threshold, of four places, that at least a `share` (above 0, up to 1) of P(supports), float[n > 0],
+    reach."""
+    reaching = max(1, int(np.ceil(share * len(probabilities) - _CLOSE)))
+    return float(np.floor(float(np.sort(probabilities)[-reaching]) * 1e4) / 1e4)
 
 
 def _log_odds(probabilities: npt.NDArray[np.floating]) -> Doubles:

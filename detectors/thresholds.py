@@ -18,7 +18,7 @@ class TunedThreshold:
 
     `f1` is its F1 on the `n` pairs of `data` that it was chosen on, which is the best F1 unless it was chosen `by_hand`. One that
     was moved to the base rate of some pairs has no F1 (0), but this `base_rate`, and `positives` counts the supporting ones among
-    those that people judged. `made_by` names who chose it (empty: unknown).
+    those that people judged. So has one that a `share` of the pairs reaches. `made_by` names who chose it (empty: unknown).
     """
 
     detector: str
@@ -33,11 +33,14 @@ class TunedThreshold:
     made_by: str = ""
     by_hand: bool = False
     base_rate: float | None = None
+    share: float | None = None
 
     @property
     def source(self) -> str:
         if self.base_rate is not None:
             return f"moved to a base rate of {self.base_rate:.1%}, that of {self.n:,} pairs of {self.data}"
+        if self.share is not None:
+            return f"reached by {self.share:.1%} of {self.n:,} pairs of {self.data}"
         if self.by_hand:
             return f"chosen by {self.made_by or 'hand'}: F1 {self.f1:.3f} on {self.n:,} pairs of {self.data}"
         return f"best F1 ({self.f1:.3f}) on {self.n:,} pairs of {self.data}"

@@ -25,7 +25,13 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.runs.pairs import run_keys
 from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.base_rates import estimated_base_rate, move_from_labels, moved, moved_threshold
+from berdseye.detectors.base_rates import (
+    estimated_base_rate,
+    move_from_labels,
+    moved,
+    moved_threshold,
+    threshold_of_share,
+)
 from berdseye.detectors.baselines import BASE_RATE
 from berdseye.detectors.protocol import Detector, Floats
 from berdseye.detectors.quality import best_threshold, precision_recall_f1, rate_weights
@@ -121,15 +127,18 @@ def moved_to_run(
     run: Run,
     k: int,
     *,
+    share: float | None = None,
     made_by: str = "",
     progress: Progress = silent,
 ) -> MovedThreshold:
-    """Move a detector's own threshold to the base rate of the top k of a run.
+    """Move a detector's own threshold to the base rate of the top k of a run, or to where a `share` of its pairs reaches it.
 
     The base rate is estimated from the probabilities of all pairs (`berdseye.detectors.base_rates`), which should be calibrated
     for 16.8% supporting pairs, and corrected by people's judgments of some of them. Raises `BadInputError` for a run without
-    pairs.
+    pairs, and for a share outside (0, 1].
     """
+    if share is not None and not 0 < share <= 1:
+        raise BadInputError(f"The share must be above 0% and at most 100%, got {share:.1%}.")
     detector = detector.detector if isinstance(detector, Tuned) else detector
     keyed = keyed_run(workspace, run, load_dataset(workspace, run.manifest.dataset), k)
     keys = keyed.keys[keyed.keys != b""].astype(str).tolist()
@@ -141,11 +150,14 @@ def moved_to_run(
     p = LabelStore(workspace).get(detector.name, keys, detector.version)
     labels = labels_by_key(workspace, judgments, parse_label_source(HUMAN), keys, lambda _: [])
     known = ~np.isnan(labels)
-    by = float(logit(estimated_base_rate(p, BASE_RATE)) - logit(BASE_RATE))
-    if known.any():
-        by = move_from_labels(p[known], labels[known] == 1, by)
-    rate = float(moved(p, by).mean())
-    value = round(moved_threshold(detector.threshold, by), 4)
+    rate = None
+    if share is None:
+        by = float(logit(estimated_base_rate(p, BASE_RATE)) - logit(BASE_RATE))
+        if known.any():
+            by = move_from_labels(p[known], labels[known] == 1, by)
+        rate, value = round(float(moved(p, by).mean()), 4), round(moved_threshold(detector.threshold, by), 4)
+    else:
+        value = threshold_of_share(p, share)
     tuned = TunedThreshold(
         detector=detector.name,
         version=detector.version,
@@ -157,7 +169,8 @@ def moved_to_run(
         f1=0.0,
         created=_now(),
         made_by=made_by,
-        base_rate=round(rate, 4),
+        base_rate=rate,
+        share=share,
     )
     return MovedThreshold(
         tuned, BASE_RATE, int(known.sum()), float((p >= detector.threshold).mean()), float((p >= value).mean())

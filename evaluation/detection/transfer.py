@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from berdseye.data.progress import Progress, silent
-from berdseye.detectors.base_rates import estimated_base_rate, move_from_labels, moved_threshold
+from berdseye.detectors.base_rates import estimated_base_rate, move_from_labels, moved_threshold, threshold_of_share
 from berdseye.detectors.baselines import BASE_RATE
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.quality import (
@@ -65,7 +65,9 @@ def transfer(
         counts.append(len(pairs))
         return found
 
-    thresholds = {name: score(few(pairs, sample)).threshold() for name, pairs in held_out(folder, "dev").items()}
+    dev = {name: score(few(pairs, sample)) for name, pairs in held_out(folder, "dev").items()}
+    thresholds = {name: one.threshold() for name, one in dev.items()}
+    shares = {name: called_supporting(one, thresholds[name]) for name, one in dev.items()}
     held = held_out(folder, "test")
     tests = {name: score(few(pairs, sample)) for name, pairs in held.items()}
     elsewhere = {name: threshold_from_others(thresholds, name) for name in thresholds}
@@ -74,8 +76,12 @@ def transfer(
         "version": detector.version,
         "thresholds": thresholds,
         "figures": {name: figures(one, elsewhere[name]) for name, one in tests.items()},
-        "sides": _sides(score, held["debates"], folder, sample),
-        "carried": {name: carried(one, elsewhere[name]) for name, one in tests.items()} if sample is None else {},
+        "sides": _sides(score, held["debates"], folder, sample) | {"claims_auroc": claims_auroc(tests["debates"])},
+        "carried": {
+            name: carried(one, elsewhere[name], threshold_from_others(shares, name)) for name, one in tests.items()
+        }
+        if sample is None
+        else {},
         "pairs_per_second": round(sum(counts) / max(sum(seconds), 1e-9), 2),
     }
 
@@ -124,7 +130,7 @@ def figures(one: Scored, threshold: float, *, seed: int = 0) -> dict[str, Any]:
         **{name: [_rounded(of(everyone)), *map(_rounded, bounds[name])] for name, of in statistics.items()},
         "threshold": _rounded(threshold),
         "best_threshold": _rounded(best),
-        "called_supporting": _rounded(float(np.average(p >= threshold, weights=at_rate))),
+        "called_supporting": _rounded(called_supporting(one, threshold)),
         "calibration_error": _rounded(
             float(np.abs(np.bincount(bins, at_rate * (p - truth), _BINS)).sum() / at_rate.sum())
         ),
@@ -135,10 +141,25 @@ def figures(one: Scored, threshold: float, *, seed: int = 0) -> dict[str, Any]:
     }
 
 
-def carried(one: Scored, threshold: float, *, seed: int = 0) -> dict[str, dict[str, float]]:
-    """Return F1 and the share called supporting at a threshold from elsewhere, as it is (`before`), moved to the base rate that
-    the probabilities suggest (`unlabelled`), moved by 30 judged pairs (`judged`, a mean over 100 draws), and at the best
-    threshold.
+def called_supporting(one: Scored, threshold: float) -> float:
+    """Return the share of the pairs called supporting at a threshold, at the base rate of 16.8%."""
+    return float(np.average(one.probabilities >= threshold, weights=rate_weights(one.truth)))
+
+
+def claims_auroc(one: Scored) -> float:
+    """Return the AUROC among the claims and denials of debates alone; nan without them.
+
+    The AUROC of all pairs also depends on whether claims, which any passage of their debate is about, score higher than titles,
+    so that a detector can gain there while it tells sides less well.
+    """
+    claims = np.array([pair.kind == "claim" for pair in one.pairs], dtype=np.bool_)
+    return _rounded(auroc(one.truth[claims], one.probabilities[claims].astype(np.float64)))
+
+
+def carried(one: Scored, threshold: float, share: float, *, seed: int = 0) -> dict[str, dict[str, float]]:
+    """Return F1 and the share called supporting at a threshold from elsewhere, as it is (`before`), at one that calls as large a
+    `share` of the pairs supporting as is best elsewhere (`share`), at the threshold moved to the base rate that the probabilities
+    suggest (`unlabelled`), moved by 30 judged pairs (`judged`, a mean over 100 draws), and at the best threshold.
 
     The pairs are drawn at the base rate of 16.8%.
     """
@@ -151,6 +172,7 @@ def carried(one: Scored, threshold: float, *, seed: int = 0) -> dict[str, dict[s
         judged.append(_at(truth, p, moved_threshold(threshold, move_from_labels(p[drawn], truth[drawn], by))))
     return {
         "before": _at(truth, p, threshold),
+        "share": _at(truth, p, threshold_of_share(p, share)),
         "unlabelled": _at(truth, p, moved_threshold(threshold, by)),
         "judged": {
             name: _rounded(float(np.mean([row[name] for row in judged]))) for name in ("f1", "called_supporting")

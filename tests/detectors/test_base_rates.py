@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
-from berdseye.detectors.base_rates import Doubles, estimated_base_rate, move_from_labels, moved, moved_threshold
+from berdseye.detectors.base_rates import (
+    Doubles,
+    estimated_base_rate,
+    move_from_labels,
+    moved,
+    moved_threshold,
+    threshold_of_share,
+)
 
 
 def made_pairs(rate: float, n: int, seed: int = 0) -> tuple[np.ndarray, Doubles]:
@@ -50,3 +57,17 @@ def test_a_moved_threshold_decides_as_moved_probabilities_do(threshold: float, b
     after = float(moved(np.array([p]), by)[0])
     if abs(after - threshold) > 1e-9:
         assert (p >= at) == (after >= threshold)
+
+
+@given(st.lists(st.floats(0, 1, width=32), min_size=1, max_size=50), st.floats(0.01, 1))
+def test_the_threshold_of_a_share_is_reached_by_it(values: list[float], share: float) -> None:
+    p = np.array(values, dtype=np.float32)
+    threshold = threshold_of_share(p, share)
+    assert (p >= threshold).mean() >= share - 1e-9
+    assert (p >= threshold + 1e-4 + 1e-9).mean() < share
+
+
+def test_a_tenth_of_the_pairs_reaches_the_threshold_of_a_tenth() -> None:
+    p = np.arange(100) / 100
+    assert (p >= threshold_of_share(p, 0.1)).sum() == 10
+    assert threshold_of_share(p, 1.0) == 0

@@ -30,8 +30,8 @@ def transfer(
 
     Three sources: windows of articles, arguments with key points, and debates. Figures are in percent, at 16.8% supporting pairs,
     with 95% intervals over topics (over arguments for the second source). Then come tests of sides alone, with pairs per second
-    and memory in MiB, and what two ways of moving a threshold to new data change: from unlabelled pairs, and from 30 judged ones.
-    Each detector runs in its own process.
+    and memory in MiB, and what three ways of moving a threshold to new data change: to the share of pairs called supporting that
+    is best on the other sources, from unlabelled pairs, and from 30 judged ones. Each detector runs in its own process.
 
     Example: `berdseye detector transfer data --detector stance --detector embedded`
     """

@@ -28,6 +28,10 @@ def tune(
         str | None, typer.Option(help="Move the threshold to the base rate of this run's pairs, instead of a FILE.")
     ] = None,
     k: Annotated[int, typer.Option("--k", "-k", min=1, help="With --run: the top k passages.")] = 5,
+    share: Annotated[
+        float | None,
+        typer.Option(min=0, max=100, help="With --run: call this share of its pairs supporting, in percent."),
+    ] = None,
     forget: Annotated[bool, typer.Option(help="Remove the tuned threshold; takes no FILE.")] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
@@ -36,7 +40,7 @@ def tune(
 
     From a file with a column split, only the rows of split dev are used, never those of split test. With --run, no labels are
     needed: the share of supporting pairs in its top k is estimated from the probabilities, and from people's judgments of these
-    pairs if there are some (30 help), and the threshold moves with it.
+    pairs if there are some (30 help), and the threshold moves with it. With --share as well, this share of the pairs reaches it.
 
     Example: `berdseye detector tune judged.tsv --detector embedded --at-base-rate`
     """
@@ -48,9 +52,9 @@ def tune(
     from berdseye.detectors.trained import adopted_detector
     from berdseye.evaluation.detection.thresholds import choose_threshold
 
-    not_with("--forget", forget, "file", "at_base_rate", "run", "k")
+    not_with("--forget", forget, "file", "at_base_rate", "run", "k", "share")
     not_with("--run", run is not None, "file", "at_base_rate", why="whose pairs have no labels")
-    only_with("--run", run is not None, "k")
+    only_with("--run", run is not None, "k", "share")
     ws = open_workspace(workspace)
     chosen = parse_detector(detector or adopted_detector(ws), ws)
     if forget:
@@ -63,7 +67,7 @@ def tune(
         )
         return
     if run is not None:
-        _move_to_run(ws, chosen, run, k, json=json)
+        _move_to_run(ws, chosen, run, k, None if share is None else share / 100, json=json)
         return
     if file is None:
         raise BadInputError("FILE is missing.", hint="Give a file of labelled pairs, --run, or --forget.")
@@ -76,7 +80,7 @@ def tune(
     print(f"{tuned.detector}\t{tuned.value:g}\t{tuned.source}")
 
 
-def _move_to_run(ws: Workspace, detector: "Detector", name: str, k: int, *, json: bool) -> None:
+def _move_to_run(ws: Workspace, detector: "Detector", name: str, k: int, share: float | None, *, json: bool) -> None:
     from dataclasses import asdict
 
     from berdseye.annotation.judgments.log import Judgments
@@ -86,14 +90,16 @@ def _move_to_run(ws: Workspace, detector: "Detector", name: str, k: int, *, json
 
     judgments = Judgments.open(ws.judgments_url)
     with counting(detector.name) as progress:
-        found = moved_to_run(ws, judgments, detector, load_run(ws, name), k, made_by=acting_name(ws), progress=progress)
+        found = moved_to_run(
+            ws, judgments, detector, load_run(ws, name), k, share=share, made_by=acting_name(ws), progress=progress
+        )
     write_threshold(ws, found.tuned)
     if json:
         print_json(asdict(found.tuned) | {"called_before": found.called_before, "called_after": found.called_after})
         return
+    rates = f"base rate {found.before:.1%} -> {found.tuned.base_rate:.1%} " if share is None else ""
     print(
-        f"{detector.name}: base rate {found.before:.1%} -> {found.tuned.base_rate:.1%} "
-        f"({found.tuned.n:,} pairs, {found.judged} judged)\n"
+        f"{detector.name}: {rates}({found.tuned.n:,} pairs, {found.judged} judged)\n"
         f"threshold {detector.threshold:.4f} -> {found.tuned.value:.4f}, "
         f"called supporting {found.called_before:.1%} -> {found.called_after:.1%}"
     )

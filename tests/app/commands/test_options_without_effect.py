@@ -164,6 +164,19 @@ def test_forgetting_a_threshold_is_json_where_json_is_asked_for(command: Callabl
     assert (told["detector"], told["forgotten"]) == ("embedded", False)
 
 
+def test_a_share_moves_the_threshold_of_a_run_alone(
+    command: Callable[..., Answer], demo_workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "--share has no effect without --run" in command("detector", "tune", "x.csv", "--share", "20").err
+    monkeypatch.setenv("BERDSEYE_WORKSPACE", str(shutil.copytree(demo_workspace.folder, tmp_path / "own")))
+    asked = ("detector", "tune", "--run", "debate--web--bm25", "--share", "20")
+    told = json.loads(command(*asked, "--json").out)
+    assert (told["share"], told["base_rate"]) == (0.2, None)
+    assert told["called_after"] == pytest.approx(0.2, abs=0.02)
+    assert "base rate" not in command(*asked).out
+    assert "above 0% and at most 100%" in command(*asked[:-1], "0").err
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

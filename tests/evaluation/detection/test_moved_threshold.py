@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.errors import BadInputError
 from berdseye.data.labels import LabelStore
 from berdseye.data.runs.stored import list_runs, load_run
 from berdseye.data.workspace import Workspace
@@ -54,6 +55,20 @@ def test_judgments_correct_what_probabilities_suggest(small: Workspace, judgment
     after = moved_to_run(small, judgments, detector, run, 3)
     assert (before.judged, after.judged) == (0, 6)
     assert after.tuned.value > before.tuned.value
+
+
+def test_a_share_of_the_pairs_reaches_the_threshold(small: Workspace, judgments: Judgments, run_name: str) -> None:
+    detector, run = parse_detector("random"), load_run(small, run_name)
+    few, many = (moved_to_run(small, judgments, detector, run, 3, share=share) for share in (0.2, 0.8))
+    assert few.tuned.value > many.tuned.value
+    assert 0.2 <= few.called_after < many.called_after
+    assert few.called_after < 0.5
+    assert few.tuned.base_rate is None
+    write_threshold(small, few.tuned)
+    assert with_tuned_threshold(small, detector).threshold_source.startswith(f"reached by 20.0% of {few.tuned.n} pairs")
+    for share in (0.0, 1.1):
+        with pytest.raises(BadInputError, match="above 0% and at most 100%"):
+            moved_to_run(small, judgments, detector, run, 3, share=share)
 
 
 def test_a_moved_threshold_says_where_it_comes_from_and_is_moved_once(

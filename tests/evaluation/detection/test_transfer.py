@@ -17,7 +17,7 @@ from berdseye.detectors.stance.held_out import (
     negations,
     threshold_from_others,
 )
-from berdseye.evaluation.detection.transfer import carried, few, figures
+from berdseye.evaluation.detection.transfer import called_supporting, carried, claims_auroc, few, figures
 
 
 def scored(positives: list[float], negatives: list[float]) -> Scored:
@@ -44,11 +44,29 @@ def test_a_threshold_that_calls_too_much_is_moved_towards_the_base_rate() -> Non
     truth = generator.random(4000) < 0.5
     p = 1 / (1 + np.exp(-(2 * generator.normal(np.where(truth, 1, -1), 1) + np.log(0.168 / 0.832) + 1.5)))
     one = scored(p[truth].tolist(), p[~truth].tolist())
-    found = carried(one, 0.4)
+    found = carried(one, 0.4, 0.2)
     assert found["before"]["called_supporting"] > 0.25
     assert abs(found["judged"]["called_supporting"] - 0.168) < abs(found["before"]["called_supporting"] - 0.168)
     assert found["judged"]["f1"] > found["before"]["f1"]
     assert found["best"]["f1"] >= found["before"]["f1"]
+    assert found["share"]["called_supporting"] == pytest.approx(0.2, abs=0.002)
+    assert found["before"]["f1"] < found["share"]["f1"] <= found["best"]["f1"]
+    # It depends on the order of the pairs alone.
+    halved = Scored(one.pairs, one.probabilities / 2)
+    assert carried(halved, 0.4, 0.2)["share"] == found["share"]
+
+
+def test_the_share_called_supporting_is_at_the_base_rate() -> None:
+    one = scored([0.9] * 3 + [0.1], [0.9] * 10 + [0.1] * 90)
+    assert called_supporting(one, 0.5) == pytest.approx(0.168 * 0.75 + 0.832 * 0.1)
+    assert called_supporting(one, 0.95) == 0
+
+
+def test_claims_are_ranked_among_themselves() -> None:
+    pairs = [HeldOut(f"p{n}", "q", n < 2, kind, "t") for kind in ("claim", "own") for n in range(4)]
+    one = Scored(pairs, np.array([0.3, 0.2, 0.25, 0.1, 0.9, 0.8, 0.0, 0.0], dtype=np.float32))
+    assert claims_auroc(one) == 0.75
+    assert np.isnan(claims_auroc(Scored(pairs[4:], one.probabilities[4:])))
 
 
 def test_few_pairs_are_balanced_and_always_the_same() -> None:
