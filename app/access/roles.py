@@ -97,6 +97,7 @@ COMMANDS: dict[str, Right | None] = {
     "batch": "send out",
     "batch export": "analyse",
     "batch preferences": "analyse",
+    "batch qualification": "analyse",
     "judgments": "exchange",
     "judgments export": "analyse",
     "detector": "train",
