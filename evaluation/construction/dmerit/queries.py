@@ -21,7 +21,7 @@ _PROMPT = PromptTemplate(
         Message(
             "user",
             f"[{_LIST}]\n\nThe text between the tags names a list in an encyclopedia, from the general to the particular: an "
-            "article, its sections if there are any, and a column of it. Somebody who looks for all entries of the column types a "
+            "article, its sections if there are any, and a column of it. Somebody who looks for all of its entries types a "
             "few words into a search engine. Write these words as one line, with every condition that the list sets and without "
             "words that only describe the table.\nFor example, the list\nList of lighthouses in Norway » Finnmark » Name of the "
             "lighthouse\nbecomes\nlighthouses in Finnmark Norway\nAnswer with the line alone.",

@@ -160,8 +160,13 @@ class _Writer:
         for found in self.lists:
             if any("popular" in column.discarded for column in found.columns):
                 star = found.columns[0].members[0]
-                for title in [t for t in self.titles if not self.bodies[t]][:POPULAR]:
+                for title in self._without_body(POPULAR):
                     self.bodies[title] = f"'''{title}''' is a place not far from [[{star}]]."
+
+    def _without_body(self, number: int) -> list[str]:
+        free = [title for title in self.titles if not self.bodies[title]]
+        assert len(free) >= number, "more articles are needed for so many lists"
+        return free[:number]
 
     def pages(self) -> Iterator[str]:
         yield _HEAD

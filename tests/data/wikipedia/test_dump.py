@@ -41,7 +41,7 @@ def test_a_page_has_its_own_number_and_its_last_revision(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("ending", [".xml", ".xml.bz2", ".xml.gz"])
 def test_compressed_dumps_give_the_same_pages(tmp_path: Path, ending: str) -> None:
-    plain = make_dump(tmp_path / "plain.xml", 60, 3).path
+    plain = make_dump(tmp_path / "plain.xml", 200, 3).path
     pack = {
         ".xml": lambda b: b,
         ".xml.bz2": lambda b: bz2.compress(b[:5_000]) + bz2.compress(b[5_000:]),

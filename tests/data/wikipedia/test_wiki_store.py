@@ -120,7 +120,7 @@ def test_a_reading_that_was_stopped_while_links_were_resolved_resumes(
 
 
 def test_a_folder_with_another_dump_is_refused(made: MadeDump, wiki: WikiStore, tmp_path: Path) -> None:
-    other = make_dump(tmp_path / "other.xml", 60, 2).path
+    other = make_dump(tmp_path / "other.xml", 200, 2).path
     with pytest.raises(StaleError, match="another dump"):
         read_dump(other, wiki.folder, segment=200)
     with pytest.raises(BadInputError, match="cannot be read"):
