@@ -311,6 +311,7 @@ class _Reading:
 def _database(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     database = duckdb.connect(config={"memory_limit": MEMORY, "temp_directory": str(folder / "temporary")})
     try:
+        database.execute("SET enable_progress_bar = false")  # it would write to the output of a command
         yield database
     except duckdb.IOException as error:
         raise UnavailableError(
