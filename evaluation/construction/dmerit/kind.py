@@ -18,6 +18,7 @@ from berdseye.evaluation.construction.dmerit.evidence import CANDIDATES, IDENTIF
 from berdseye.evaluation.construction.dmerit.lists import LISTS, MEMBERS, read_lists, wiki_of
 from berdseye.evaluation.construction.dmerit.queries import NATURAL, QUERIES, questions
 from berdseye.evaluation.construction.dmerit.statistics import figures
+from berdseye.evaluation.construction.dmerit.verification import EXPERTS
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Kind, Option
 from berdseye.evaluation.construction.stored import Construction
@@ -130,5 +131,6 @@ DMERIT = Kind(
             "corpus", WHOLE_WIKI, "The passages of the corpus: all (every introduction of the dump), or candidates."
         ),
     ),
+    checks=(EXPERTS,),
     paper="D-MERIT",
 )
