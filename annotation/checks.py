@@ -16,7 +16,7 @@ CHECK = "check"
 """The key of the form's name in the recipe of a batch."""
 PURPOSE = "purpose"
 """The key of a batch's purpose in its recipe, if it qualifies people."""
-EXPECTED = "expected"
+KNOWN = "known_answers"
 """The key of the known answers in the recipe of a batch: verdicts by pair key."""
 Purpose = Literal["exam", "training"]
 UNSURE = "unsure"

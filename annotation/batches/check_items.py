@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, create_batch
-from berdseye.annotation.checks import CHECK, EXPECTED, PURPOSE, CheckForm, Purpose, check_form
+from berdseye.annotation.checks import CHECK, KNOWN, PURPOSE, CheckForm, Purpose, check_form
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.json_files import read_rows
@@ -108,7 +108,7 @@ def check_recipe(form: CheckForm, items: Sequence[CheckItem], purpose: Purpose |
             hint=f"Give every item of {'an exam' if purpose == 'exam' else 'a training batch'} an `expected` verdict.",
         )
     rest: Mapping[str, Any] = {} if purpose is None else {PURPOSE: purpose}
-    return {CHECK: form.name, **rest, **({EXPECTED: known} if known else {})}
+    return {CHECK: form.name, **rest, **({KNOWN: known} if known else {})}
 
 
 def check_people(purpose: Purpose | None, people: Sequence[str]) -> None:

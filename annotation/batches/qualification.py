@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sqlalchemy import select
 
 from berdseye.annotation.batches.stored import Batch
-from berdseye.annotation.checks import EXPECTED, PURPOSE
+from berdseye.annotation.checks import KNOWN, PURPOSE
 from berdseye.annotation.judgments.log import Judgments, by_keys
 from berdseye.annotation.judgments.schema import annotators, batch_words, events
 from berdseye.data.errors import BadInputError
@@ -39,7 +39,7 @@ class Qualification(NamedTuple):
 
 def known_answers(batch: Batch) -> Mapping[str, str]:
     """Return the known answers of a batch by pair key; empty if it has none."""
-    known: Mapping[str, str] = batch.recipe.get(EXPECTED) or {}
+    known: Mapping[str, str] = batch.recipe.get(KNOWN) or {}
     return known
 
 

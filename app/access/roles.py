@@ -44,6 +44,7 @@ PAGES: dict[str, Right] = {
     "detectors": "train",
     "detector_lab": "train",
     "data": "research",
+    "build": "research",
     "batches": "send out",
     "people": "send out",
     "label_studio": "judge",

@@ -318,14 +318,14 @@ def _outcomes(judgments: "Judgments", batch: "Batch") -> dict[str, object]:
 
 
 def _as_json(batch: "Batch") -> dict[str, object]:
-    from berdseye.annotation.checks import EXPECTED
+    from berdseye.annotation.checks import KNOWN
 
     # Known answers are left out: people who take an exam may read this.
     return {
         **{field: getattr(batch, field) for field in ("name", "at", "made_by", "task", "per_pair", "calibration")},
         **{field: getattr(batch, field) for field in ("order", "blind", "shown_share", "seed")},
         "reservation_minutes": batch.hold / 60 if batch.hold % 60 else batch.hold // 60,
-        "recipe": {key: value for key, value in batch.recipe.items() if key != EXPECTED},
+        "recipe": {key: value for key, value in batch.recipe.items() if key != KNOWN},
         "guidelines": batch.guidelines,
         "people": [person.name for person in batch.people],
         "open": batch.is_open,
