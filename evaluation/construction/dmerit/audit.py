@@ -25,7 +25,8 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.construction.dmerit.evidence import CANDIDATES
 from berdseye.evaluation.construction.dmerit.queries import NATURAL
 from berdseye.evaluation.construction.dmerit.statistics import Figure
-from berdseye.evaluation.construction.stored import Construction, open_construction
+from berdseye.evaluation.construction.opening import open_construction
+from berdseye.evaluation.construction.stored import Construction
 from berdseye.evaluation.partial.pool_coverage import found_by_depth, logarithmic_fit
 from berdseye.evaluation.partial.rank_matrices import rank_matrices
 from berdseye.evaluation.partial.ranked_sets import RankedSet

@@ -11,9 +11,10 @@ from typing import Any
 from berdseye.data.language_models.choosing import YES_OR_NO, answers_first
 from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import Message
+from berdseye.evaluation.construction.asking import Asking, UnreadableError
 from berdseye.evaluation.construction.dmerit.lists import wiki_of
 from berdseye.evaluation.construction.rows import Row
-from berdseye.evaluation.construction.steps import Asking, Step, UnreadableError
+from berdseye.evaluation.construction.steps import Step
 from berdseye.evaluation.construction.working import Working
 
 _PASSAGE, _MEMBER, _LIST = "Passage", "Member", "List"

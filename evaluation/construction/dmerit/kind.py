@@ -21,39 +21,37 @@ from berdseye.evaluation.construction.dmerit.statistics import figures
 from berdseye.evaluation.construction.dmerit.verification import EXPERTS
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Kind, Option
-from berdseye.evaluation.construction.stored import Construction
+from berdseye.evaluation.construction.working import Working
 
 WHOLE_WIKI, CANDIDATES_ALONE = "all", "candidates"
 _ROWS_AT_ONCE = 10_000
 
 
-def evidence_folder(construction: Construction) -> Path:
+def evidence_folder(working: Working) -> Path:
     """Return the folder with `queries.jsonl` and `corpus.jsonl`, which `berdseye study dmerit --evidence` reads."""
-    return construction.folder / "evidence"
+    return working.folder / "evidence"
 
 
-def add_evidence(construction: Construction, dataset: str) -> list[str]:
+def add_evidence(working: Working, dataset: str, rows: Sequence[Row]) -> list[str]:
     """Write the queries and the corpus of a finished construction, and add them as a data set and a corpus of one name.
 
     The corpus has the introductions of all articles of the dump, or of the candidates (the setting `corpus`). The gold label of a
-    passage is positive for the members that it confirms, and negative for those for which it was asked in vain. Returns
-    lines on what was added, with the statistics beside the paper's. Raises `BadInputError` if nothing is left, for an unknown
-    `corpus`, and if a corpus of this name belongs to no data set of this name.
+    passage is positive for the members that it confirms, and negative for those for which it was asked in vain. Returns lines on
+    what was added, with the statistics beside the paper's. Raises `BadInputError` if nothing is left, for an unknown `corpus`,
+    and if a corpus of this name belongs to no data set of this name.
     """
-    workspace, chosen = construction.workspace, construction.settings["corpus"]
-    rows = construction.kept(NATURAL.name)
+    from berdseye.evaluation.construction.opening import open_construction  # which imports this kind
+
+    workspace, name, chosen = working.workspace, working.folder.name, working.settings["corpus"]
     if not rows:
-        raise BadInputError(
-            f"Nothing is left of '{construction.name}'.",
-            hint=f"See why: `berdseye construct rejected {construction.name}`.",
-        )
+        raise BadInputError(f"Nothing is left of '{name}'.", hint=f"See why: `berdseye construct rejected {name}`.")
     if chosen not in (WHOLE_WIKI, CANDIDATES_ALONE):
         raise BadInputError(f"The corpus must be {WHOLE_WIKI} or {CANDIDATES_ALONE}, got '{chosen}'.")
     if dataset in workspace.corpora() and dataset not in workspace.datasets():
         raise BadInputError(f"There is another corpus '{dataset}'.", hint="Choose another name for the data set.")
-    wiki, asked = wiki_of(construction.working()), {row.id for row in rows}
-    pairs = [row for row in construction.rows(IDENTIFIED.name) if row.fields["list"] in asked]
-    folder = evidence_folder(construction)
+    wiki, asked = wiki_of(working), {row.id for row in rows}
+    pairs = [row for row in open_construction(workspace, name).rows(IDENTIFIED.name) if row.fields["list"] in asked]
+    folder = evidence_folder(working)
     make_folder(folder)
     _write(folder / "queries.jsonl", map(_query, rows))
     only = None if chosen == WHOLE_WIKI else {int(row.fields["passage"]) for row in pairs}

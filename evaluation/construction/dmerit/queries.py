@@ -7,9 +7,10 @@ from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import Message
 from berdseye.data.records import Perspective, Question
 from berdseye.data.texts.passages import clean
+from berdseye.evaluation.construction.asking import Asking, UnreadableError
 from berdseye.evaluation.construction.dmerit.evidence import claim
 from berdseye.evaluation.construction.rows import Row
-from berdseye.evaluation.construction.steps import Asking, Option, Step, UnreadableError
+from berdseye.evaluation.construction.steps import Option, Step
 from berdseye.evaluation.construction.working import Working
 
 _LIST = "List"

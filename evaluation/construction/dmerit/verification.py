@@ -6,8 +6,9 @@ wrong. Two experts who labelled 400 pairs agreed with each other on 94%.
 
 import random
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from berdseye.annotation.batches.check_items import CheckItem
 from berdseye.annotation.batches.progress import batch_frame
 from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.adjudication import adjudicated_labels, majority_labels
@@ -17,7 +18,7 @@ from berdseye.evaluation.construction.dmerit.evidence import IDENTIFIED, claim
 from berdseye.evaluation.construction.dmerit.lists import wiki_of
 from berdseye.evaluation.construction.dmerit.statistics import Figure
 from berdseye.evaluation.construction.rows import Row
-from berdseye.evaluation.construction.steps import Check
+from berdseye.evaluation.construction.steps import Built, Check
 from berdseye.evaluation.construction.stored import Construction
 from berdseye.evaluation.published import published
 
@@ -116,17 +117,17 @@ def verification_figures(outcome: Verified) -> list[Figure]:
     return [Figure(name, value, float(facts[fact]), _PLACE) for name, value, fact in ours]
 
 
-def expert_items(construction: Construction, size: int, seed: int) -> list[dict[str, Any]]:
-    """Return the pairs of `verification_items` without the model's decision, as items of the form `relevant`."""
+def expert_items(built: Built, size: int, seed: int) -> list[CheckItem]:
+    """Return pairs as `verification_items` does, without the model's decision, as items of the form `relevant`."""
     return [
-        {
-            "id": one.row.id,
-            "read": one.text,
-            "statement": claim(one.row.fields["member"], one.row.fields["hierarchy"]),
-            "question": str(one.row.fields["hierarchy"]),
-            "title": str(one.row.fields["article"]),
-        }
-        for one in _sample(construction, size, seed)
+        CheckItem(
+            one.row.id,
+            one.text,
+            claim(one.row.fields["member"], one.row.fields["hierarchy"]),
+            str(one.row.fields["hierarchy"]),
+            str(one.row.fields["article"]),
+        )
+        for one in _sample(built, size, seed)
     ]
 
 
@@ -141,7 +142,7 @@ EXPERTS = Check(
 )
 
 
-def _sample(construction: Construction, size: int, seed: int) -> list[_Decided]:
+def _sample(construction: Built, size: int, seed: int) -> list[_Decided]:
     decided = [row for row in construction.rows(IDENTIFIED.name) if row.fields.get("evidence") is not None]
     sides = [[row for row in decided if row.fields["evidence"] is side] for side in (True, False)]
     draw, each = random.Random(seed), min(size // 2, *map(len, sides))

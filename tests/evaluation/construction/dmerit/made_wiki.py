@@ -7,7 +7,8 @@ from typing import Any
 
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.construction.dmerit.kind import DMERIT
-from berdseye.evaluation.construction.stored import Construction, begin
+from berdseye.evaluation.construction.opening import begin
+from berdseye.evaluation.construction.stored import Construction
 from tests.data.wikipedia.made_dump import POPULAR, MadeDump, confirms
 
 SETTINGS = {"model": "api(scripted)", "most_references": POPULAR - 10}

@@ -103,7 +103,7 @@ def test_a_query_keeps_its_hierarchy_and_gets_a_line_in_natural_words(made: Made
 
 def test_the_data_set_is_an_evidence_set_a_corpus_and_gold_labels(made: MadeDump, done: Construction) -> None:
     rows = done.kept("natural")
-    found = read_evidence_set(evidence_folder(done))
+    found = read_evidence_set(evidence_folder(done.working()))
     assert found.notes == ()
     assert found.relevant == {r.id: tuple(p["passage"] for p in r.fields["evidence"]) for r in rows}
     assert len(found.passages) == made.articles
@@ -153,7 +153,9 @@ def test_work_that_is_stopped_at_every_step_resumes_with_the_same_bytes(
     assert len(model.asked) == len(set(model.asked)) + 2, "nothing is asked twice but what failed"
     finish(construction, "lists")
     for name in ("queries.jsonl", "corpus.jsonl"):
-        assert (evidence_folder(construction) / name).read_bytes() == (evidence_folder(done) / name).read_bytes()
+        assert (evidence_folder(construction.working()) / name).read_bytes() == (
+            evidence_folder(done.working()) / name
+        ).read_bytes()
 
 
 def test_a_model_that_answers_nonsense_is_survived_and_counted(
@@ -233,7 +235,7 @@ def test_2000_articles_with_40_lists_from_end_to_end(tmp_path: Path, monkeypatch
     assert stages["members"].kept == sum(not column.discarded for column in columns)
     lines = finish(construction, "lists")
     assert lines[1] == "corpus lists: 2,000 passages"
-    with (evidence_folder(construction) / "queries.jsonl").open(encoding="utf-8") as file:
+    with (evidence_folder(construction.working()) / "queries.jsonl").open(encoding="utf-8") as file:
         queries = [json.loads(line) for line in file]
     assert len(queries) == stages["natural"].kept
     assert any(line.startswith("passages of evidence:") for line in lines)
