@@ -29,21 +29,6 @@ from tests.evaluation.construction.constructed import scripted, step_bytes
 from tests.evaluation.construction.dmerit.made_wiki import begun, dump_file, reader
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> MadeDump:
-    return make_dump(dump_file(tmp_path_factory.mktemp("dump")), 420, 12, words=12)
-
-
-@pytest.fixture(scope="module")
-def done(made: MadeDump, tmp_path_factory: pytest.TempPathFactory) -> Construction:
-    construction = begun(Workspace.create(tmp_path_factory.mktemp("whole")), made)
-    with pytest.MonkeyPatch.context() as patched:
-        scripted(patched, reader(made))
-        run_construction(construction)
-        finish(construction, "lists")
-    return construction
-
-
 def _hierarchy(title: str, section: str, column: str) -> str:
     return BETWEEN.join(part for part in (title, section, column) if part)
 
