@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from berdseye.data.extras import needing
 from berdseye.data.wikipedia.wikitext import Titles, plain, sections
@@ -204,7 +204,7 @@ def _html_rows(source: str) -> Iterator[list[_Source]]:
 
 def _tags(code: "Wikicode | None", *names: str) -> list["Tag"]:
     """The elements with one of these names directly in parsed wikitext."""
-    nodes = code.nodes if code is not None else []
+    nodes: list[Any] = code.nodes if code is not None else []
     return [node for node in nodes if hasattr(node, "tag") and _name(node) in names]
 
 

@@ -9,7 +9,6 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import altair as alt
 import numpy as np
 
 from berdseye.annotation.batches.check_items import CheckItem, create_check_batch
@@ -22,6 +21,7 @@ from berdseye.data.records import Passage
 from berdseye.data.runs.pairs import fitting_corpus
 from berdseye.data.runs.stored import list_runs, load_run
 from berdseye.data.workspace import Workspace
+from berdseye.evaluation.charts import Chart
 from berdseye.evaluation.construction.dmerit.evidence import CANDIDATES
 from berdseye.evaluation.construction.dmerit.queries import NATURAL
 from berdseye.evaluation.construction.dmerit.statistics import Figure
@@ -173,7 +173,7 @@ class Audit:
     figures: tuple[Figure, ...]
     new: Mapping[str, tuple[str, ...]]
     undecided: int
-    charts: Mapping[str, alt.LayerChart]
+    charts: Mapping[str, Chart]
 
 
 def audited(workspace: Workspace, judgments: Judgments, batch: Batch) -> Audit:

@@ -17,7 +17,7 @@ from berdseye.evaluation.construction.dmerit import lists, queries
 from berdseye.evaluation.construction.dmerit.evidence import CANDIDATES, IDENTIFIED, claim
 from berdseye.evaluation.construction.dmerit.lists import LISTS, MEMBERS, read_lists, wiki_of
 from berdseye.evaluation.construction.dmerit.queries import NATURAL, QUERIES, questions
-from berdseye.evaluation.construction.dmerit.statistics import figures
+from berdseye.evaluation.construction.dmerit.statistics import figures, line
 from berdseye.evaluation.construction.dmerit.verification import EXPERTS
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Kind, Option
@@ -64,10 +64,7 @@ def add_evidence(working: Working, dataset: str, rows: Sequence[Row]) -> list[st
         f"{dataset}: {len(rows):,} queries, {evidence:,} passages of evidence, {gold:,} gold labels",
         f"corpus {dataset}: {manifest.count:,} passages",
         f"evidence set: {folder}",
-        *(
-            f"{figure.name}: {'none' if figure.ours is None else f'{figure.ours:,.4g}'} ({figure.place}: {figure.printed:,.10g})"
-            for figure in figures(rows)
-        ),
+        *(line(figure) for figure in figures(rows)),
     ]
 
 

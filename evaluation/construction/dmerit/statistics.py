@@ -55,13 +55,20 @@ def figures(rows: Sequence[Row]) -> list[Figure]:
     ]
 
 
+def line(figure: Figure) -> str:
+    """Return a figure as a line of columns separated by tabs: its name, ours, and the paper's with its place."""
+    ours = "none" if figure.ours is None else f"{figure.ours:,.4g}" if figure.ours % 1 else f"{figure.ours:,.0f}"
+    printed = "" if figure.printed is None else f"{figure.printed:,.10g}"
+    return f"{figure.name}\t{ours}\t{figure.place}: {printed}"
+
+
 def _by_members(sizes: Sequence[int], members: Sequence[int]) -> list[Figure]:
-    printed = published("dmerit_distribution").set_index("members")
+    printed = {str(row["members"]): row for row in published("dmerit_distribution").to_dict("records")}
     rows = []
     for name, low, high in BUCKETS:
         inside = [n for n, m in zip(sizes, members, strict=True) if m >= low and (high is None or m <= high)]
         mean = fmean(inside) if inside else None
-        paper = printed.loc[name]
+        paper = printed[name]
         rows.append(Figure(f"queries with {name} members", len(inside), float(paper["queries"]), "D-MERIT, table 2"))
         rows.append(Figure(f"their evidence, mean ({name})", mean, float(paper["avg_evidence"]), "D-MERIT, table 2"))
     return rows
