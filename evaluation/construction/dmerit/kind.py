@@ -21,6 +21,7 @@ from berdseye.evaluation.construction.dmerit.statistics import figures, line
 from berdseye.evaluation.construction.dmerit.verification import EXPERTS
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Kind, Option
+from berdseye.evaluation.construction.stored import Construction
 from berdseye.evaluation.construction.working import Working
 
 WHOLE_WIKI, CANDIDATES_ALONE = "all", "candidates"
@@ -40,8 +41,6 @@ def add_evidence(working: Working, dataset: str, rows: Sequence[Row]) -> list[st
     what was added, with the statistics beside the paper's. Raises `BadInputError` if nothing is left, for an unknown `corpus`,
     and if a corpus of this name belongs to no data set of this name.
     """
-    from berdseye.evaluation.construction.opening import open_construction  # which imports this kind
-
     workspace, name, chosen = working.workspace, working.folder.name, working.settings["corpus"]
     if not rows:
         raise BadInputError(f"Nothing is left of '{name}'.", hint=f"See why: `berdseye construct rejected {name}`.")
@@ -50,7 +49,8 @@ def add_evidence(working: Working, dataset: str, rows: Sequence[Row]) -> list[st
     if dataset in workspace.corpora() and dataset not in workspace.datasets():
         raise BadInputError(f"There is another corpus '{dataset}'.", hint="Choose another name for the data set.")
     wiki, asked = wiki_of(working), {row.id for row in rows}
-    pairs = [row for row in open_construction(workspace, name).rows(IDENTIFIED.name) if row.fields["list"] in asked]
+    built = Construction(workspace, name, DMERIT, working.settings, (), (), "", "")  # for the rejected rows of a step
+    pairs = [row for row in built.rows(IDENTIFIED.name) if row.fields["list"] in asked]
     folder = evidence_folder(working)
     make_folder(folder)
     _write(folder / "queries.jsonl", map(_query, rows))

@@ -17,7 +17,7 @@ from berdseye.evaluation.construction.steps import Option, Step
 from berdseye.evaluation.construction.working import Working
 
 BETWEEN = " » "
-"""What stands between the levels of a hierarchy: the article, its sections, the column."""
+"""Separates the levels of a hierarchy: the article, its sections, the column."""
 OPTIONS = (
     Option("list_title", LIST_TITLE, "What the titles of lists begin with, in the language of the wiki."),
     Option("column", "name", "A word in the headers of the columns to take."),
@@ -26,12 +26,15 @@ OPTIONS = (
 
 
 def wiki_of(working: Working) -> WikiStore:
-    """Return what the dump contains; it is read once for all constructions of a workspace. Raises `BadInputError`."""
+    """Return what the dump contains. It is read once for all constructions of a workspace, into a folder that backups leave out.
+
+    Raises `BadInputError` unless there is one source, and what `read_dump` raises.
+    """
     if len(working.sources) != 1:
         raise BadInputError("The construction reads one dump.", hint="Give one --source FILE.")
     (path,) = working.sources.values()
     title = str(working.settings["list_title"])
-    folder = working.workspace.folder / "generated" / "wikipedia" / f"{dump_digest(path)}-{_stem(title)}"
+    folder = working.workspace.folder / "generated" / ".wikipedia" / f"{dump_digest(path)}-{_stem(title)}"
     return read_dump(path, folder, list_title=title, progress=working.progress)
 
 
