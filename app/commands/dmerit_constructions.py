@@ -131,8 +131,9 @@ def figures(
         rows += found.figures
         if found.undecided:
             note(f"{audited_by}: {found.undecided:,} items have no decision yet, and count as no evidence.")
-        for chart, drawn in found.charts.items() if charts is not None else ():
-            write_bytes(charts / f"{chart}.svg", svg(drawn))
+        if charts is not None:
+            for chart, drawn in found.charts.items():
+                write_bytes(charts / f"{chart}.svg", svg(drawn))
     if json:
         print_json([row._asdict() for row in rows])
         return

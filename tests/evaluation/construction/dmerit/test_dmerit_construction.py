@@ -223,4 +223,4 @@ def test_2000_articles_with_40_lists_from_end_to_end(tmp_path: Path, monkeypatch
     with (evidence_folder(construction.working()) / "queries.jsonl").open(encoding="utf-8") as file:
         queries = [json.loads(line) for line in file]
     assert len(queries) == stages["natural"].kept
-    assert any(line.startswith("passages of evidence:") for line in lines)
+    assert f"queries\t{len(queries)}\tD-MERIT, section 2.6: 1,196" in lines
