@@ -65,6 +65,10 @@ COMMANDS = {
     "agreement": Listed("agreement", "Report the agreement of annotators, and of a detector with them."),
     "corpus": Listed("corpora", "Add and list corpora, and find near-duplicate passages."),
     "dataset": Listed("datasets", "Add and list data sets of questions with perspectives."),
+    "construct": Listed(
+        "constructions",
+        "Make data sets step by step, as the papers made theirs: questions, perspectives, evidence and their checks.",
+    ),
     "detector": Listed("detectors", "List, measure, tune, train and adopt detectors."),
     "runs": Listed("runs", "List stored runs, and exchange runs and labels with other programs."),
     "study": Listed("studies", "Compute the tables and figures of papers from stored runs, labels and answers."),

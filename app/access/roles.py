@@ -80,6 +80,7 @@ COMMANDS: dict[str, Right | None] = {
     "answer": "research",
     "bundle": "research",
     "compare": "research",
+    "construct": "research",
     "corpus": "research",
     "dataset": "research",
     "encoders": "research",

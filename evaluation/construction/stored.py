@@ -1,0 +1,308 @@
+"""Stored constructions: a folder of the workspace with the settings, the rows of each finished step, and what people overruled.
+
+constructions/NAME/construction.json      kind, settings, sources with their checksums, prompts
+constructions/NAME/prompts/PROMPT.txt     files that replace Berdseye's prompts
+constructions/NAME/steps/01-STEP.jsonl    all rows of the step, kept and rejected; 00-sources has those of the sources
+constructions/NAME/steps/01-STEP.json     what the rows were made from
+constructions/NAME/overruled.jsonl        decisions of people on single rows, append-only
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from berdseye.data.errors import BadInputError, DamagedError, StaleError, UnknownNameError
+from berdseye.data.files.atomic import make_folder, write_bytes, write_json
+from berdseye.data.files.checksums import sha256_of
+from berdseye.data.files.given_paths import possible_path
+from berdseye.data.files.json_files import read_json
+from berdseye.data.files.locks import locked
+from berdseye.data.language_models.prompts import read_prompt
+from berdseye.data.progress import Progress, silent
+from berdseye.data.workspace import Workspace, checked_name
+from berdseye.evaluation.construction.rows import Row, read_rows, write_rows
+from berdseye.evaluation.construction.steps import Kind
+from berdseye.evaluation.construction.working import Working
+
+SOURCES = "sources"
+"""The name of the step that reads the sources, before the steps of the kind."""
+_FILE = "construction.json"
+
+
+class Source(NamedTuple):
+    """A file or folder that a construction reads: `size` in bytes and `changed` in nanoseconds since 1970; a folder has the sums
+    of its files. `sha256` is that of the content."""
+
+    name: str
+    path: str
+    size: int
+    changed: int
+    sha256: str
+
+
+class Overruling(NamedTuple):
+    """A person's decision on a row of a step: keep it, with changed fields if there are any, or drop it."""
+
+    step: str
+    row: str
+    keep: bool
+    why: str
+    made_by: str
+    at: str
+    fields: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Construction:
+    """A construction of a workspace: `prompts` are the names of the prompts that a file replaces."""
+
+    workspace: Workspace
+    name: str
+    kind: Kind
+    settings: Mapping[str, Any]
+    sources: tuple[Source, ...]
+    prompts: tuple[str, ...]
+    made_by: str
+    created: str
+
+    @property
+    def folder(self) -> Path:
+        return constructions_folder(self.workspace) / self.name
+
+    @property
+    def step_names(self) -> tuple[str, ...]:
+        """The names of all steps in order, the reading of the sources first."""
+        return (SOURCES, *(step.name for step in self.kind.steps))
+
+    def working(self, progress: Progress = silent) -> Working:
+        """Return what steps work with; raises `StaleError` if a source has changed since the construction began."""
+        for source in self.sources:
+            path = Path(source.path)
+            if not path.exists():
+                raise StaleError(
+                    f"The source '{source.name}' is gone.", where=path, hint="Put it back, or begin a new construction."
+                )
+            if _stat(path) != (source.size, source.changed) and _sha256(path) != source.sha256:
+                raise StaleError(
+                    f"The source '{source.name}' has changed since this construction began.",
+                    where=path,
+                    hint="Put the file back, or begin a new construction with another name.",
+                )
+        files = {name: self.folder / "prompts" / f"{name}.txt" for name in self.prompts}
+        paths = {source.name: Path(source.path) for source in self.sources}
+        return Working(self.workspace, self.settings, paths, files, progress)
+
+    def rows_file(self, step: str) -> Path:
+        """Return the file of the rows of a step, by its name."""
+        return self.folder / "steps" / f"{self.step_names.index(step):02d}-{step}.jsonl"
+
+    def made_from(self, step: str) -> str | None:
+        """Return the hash of what the stored rows of a step were made from, or None if the step is not finished."""
+        path = self.rows_file(step).with_suffix(".json")
+        return str(read_json(path)["made_from"]) if path.exists() and self.rows_file(step).exists() else None
+
+    def store(self, step: str, rows: Sequence[Row], made_from: str) -> None:
+        """Store the rows of a finished step. Raises `BadInputError` for repeated ids, which are a fault of the step."""
+        seen: set[str] = set()
+        for row in rows:
+            if row.id in seen:
+                raise BadInputError(f"Two rows of the step '{step}' have the id '{row.id}'.", hint="Use unique ids.")
+            seen.add(row.id)
+        path = self.rows_file(step)
+        path.with_suffix(".json").unlink(missing_ok=True)
+        write_rows(path, rows)
+        write_json(path.with_suffix(".json"), {"made_from": made_from, "rows": len(rows)})
+
+    def rows(self, step: str) -> list[Row]:
+        """Return all rows of a finished step as people have left them: an overruled row is kept, or rejected by a person.
+
+        Raises `StaleError` if the step is not finished.
+        """
+        if self.made_from(step) is None:
+            raise StaleError(
+                f"The step '{step}' of '{self.name}' is not finished.",
+                where=self.folder,
+                hint=f"Run it: `berdseye construct resume {self.name}`.",
+            )
+        decisions = {(o.step, o.row): o for o in self.overrulings()}
+        return [_decided(row, decisions.get((step, row.id))) for row in read_rows(self.rows_file(step))]
+
+    def kept(self, step: str) -> list[Row]:
+        """Return the rows that a finished step passes on."""
+        return [row for row in self.rows(step) if not row.rejected]
+
+    def overrulings(self) -> list[Overruling]:
+        """Return all decisions of people, the oldest first; the last one on a row holds."""
+        path = self.folder / "overruled.jsonl"
+        if not path.exists():
+            return []
+        lines = path.read_text(encoding="utf-8").split("\n")
+        # A crash may leave a part of the last line, which was not confirmed to anybody.
+        return [Overruling(**json.loads(line)) for line in lines[:-1]]
+
+    def overrule(
+        self, step: str, rows: Mapping[str, str], *, keep: bool, made_by: str, fields: Mapping[str, Any] | None = None
+    ) -> None:
+        """Record a person's decision on rows of a finished step, given by id with the reason; it is on disk on return.
+
+        `fields` replace fields of the rows, such as a text that a model did not write. The steps after it run again. Raises
+        `UnknownNameError` for an unknown row, and `BadInputError` for one that lacks a field that it needs.
+        """
+        stored = {row.id: row for row in self.rows(step)}
+        needs = () if step == SOURCES else self.kind.step(step).needs
+        for row_id in rows:
+            if row_id not in stored:
+                raise UnknownNameError(f"row of the step '{step}'", row_id, list(stored))
+            lacks = [name for name in needs if not {**stored[row_id].fields, **(fields or {})}.get(name)]
+            if keep and lacks:
+                raise BadInputError(
+                    f"The row '{row_id}' lacks {' and '.join(lacks)}.",
+                    hint=f"Give it: --field {lacks[0]}=TEXT.",
+                )
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        new = [Overruling(step, row, keep, why, made_by, at, dict(fields or {})) for row, why in rows.items()]
+        with locked(self.folder / ".overruled.lock"):
+            path = self.folder / "overruled.jsonl"
+            before = path.read_bytes() if path.exists() else b""
+            whole = before[: before.rfind(b"\n") + 1]
+            lines = "".join(f"{json.dumps(one._asdict(), ensure_ascii=False)}\n" for one in new)
+            write_bytes(path, whole + lines.encode("utf-8", "replace"))
+
+
+def constructions_folder(workspace: Workspace) -> Path:
+    """Return the folder of all constructions of a workspace."""
+    return workspace.folder / "constructions"
+
+
+def begin(
+    workspace: Workspace,
+    kind: Kind,
+    name: str,
+    sources: Mapping[str, Path],
+    settings: Mapping[str, Any],
+    prompts: Mapping[str, Path],
+    *,
+    made_by: str,
+) -> Construction:
+    """Begin a construction, or return the one of this name if it was begun with the same sources, settings and prompts.
+
+    Raises `BadInputError` for a name that another construction has, missing sources, and unknown or unreadable prompts.
+    """
+    folder = constructions_folder(workspace) / checked_name("construction", name)
+    if not sources:
+        raise BadInputError("A construction needs a source.", hint=f"Give --source FILE: {kind.sources}.")
+    complete = {option.name: option.default for option in kind.options} | dict(settings)
+    new = Construction(
+        workspace,
+        name,
+        kind,
+        complete,
+        tuple(_source(source, path) for source, path in sources.items()),
+        tuple(sorted(prompts)),
+        made_by,
+        datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    texts = {}
+    for prompt, file in prompts.items():
+        if prompt not in kind.asks:
+            raise UnknownNameError("prompt", prompt, kind.asks)
+        read_prompt(file, kind.asks[prompt].slots)
+        texts[prompt] = file.read_bytes()
+    with locked(constructions_folder(workspace) / f".{name}.lock"):
+        if (folder / _FILE).exists():
+            known = open_construction(workspace, name)
+            if _content(known) == _content(new) and all(
+                (known.folder / "prompts" / f"{prompt}.txt").read_bytes() == text for prompt, text in texts.items()
+            ):
+                return known
+            raise BadInputError(
+                f"There is a construction '{name}' with other sources, settings or prompts.",
+                hint="Choose another name; `berdseye construct resume NAME` continues the existing one.",
+            )
+        make_folder(folder / "steps")
+        for prompt, text in texts.items():
+            write_bytes(folder / "prompts" / f"{prompt}.txt", text)
+        stored: dict[str, Any] = {"kind": kind.name, "settings": dict(new.settings), "prompts": list(new.prompts)}
+        stored |= {"sources": [source._asdict() for source in new.sources]}
+        write_json(folder / _FILE, {**stored, "made_by": made_by, "created": new.created})
+    return new
+
+
+def open_construction(workspace: Workspace, name: str) -> Construction:
+    """Return a stored construction; raises `UnknownNameError`, `DamagedError`."""
+    from berdseye.evaluation.construction.kinds import kind_of
+
+    if name not in (names := list_constructions(workspace)):
+        raise UnknownNameError("construction", name, names)
+    path = constructions_folder(workspace) / name / _FILE
+    try:
+        stored = read_json(path)
+        sources = tuple(Source(**source) for source in stored["sources"])
+        return Construction(
+            workspace,
+            name,
+            kind_of(stored["kind"]),
+            stored["settings"],
+            sources,
+            tuple(stored["prompts"]),
+            stored["made_by"],
+            stored["created"],
+        )
+    except (KeyError, TypeError) as error:
+        raise DamagedError(
+            "The construction cannot be read.", where=path, hint="Restore it from a backup, or delete its folder."
+        ) from error
+
+
+def list_constructions(workspace: Workspace) -> list[str]:
+    """Return the names of all constructions, sorted."""
+    return sorted(path.parent.name for path in constructions_folder(workspace).glob(f"[!.]*/{_FILE}"))
+
+
+def remove_construction(workspace: Workspace, name: str) -> None:
+    """Delete a construction and its rows. Data sets that were made from it stay. Raises `UnknownNameError`."""
+    shutil.rmtree(open_construction(workspace, name).folder)
+
+
+def _decided(row: Row, decision: Overruling | None) -> Row:
+    if decision is None:
+        return row
+    made = {"keep": decision.keep, "why": decision.why, "made_by": decision.made_by, "at": decision.at}
+    if row.rejected:
+        made["was"] = row.rejected
+    if decision.keep:
+        return row._replace(rejected="").with_fields(**decision.fields).with_origin("overruled", **made)
+    return row.reject(decision.why or f"dropped by {decision.made_by}").with_origin("overruled", **made)
+
+
+def _content(construction: Construction) -> tuple[Any, ...]:
+    sources = [(source.name, source.sha256) for source in construction.sources]
+    return construction.kind.name, dict(construction.settings), sources, construction.prompts
+
+
+def _source(name: str, path: Path) -> Source:
+    path = possible_path(path).expanduser().resolve()
+    if not path.exists():
+        raise BadInputError("The source does not exist.", where=path, hint="Check the path.")
+    return Source(name, str(path), *_stat(path), _sha256(path))
+
+
+def _files(path: Path) -> list[Path]:
+    return sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+
+
+def _stat(path: Path) -> tuple[int, int]:
+    stats = [file.stat() for file in _files(path)]
+    return sum(stat.st_size for stat in stats), max((stat.st_mtime_ns for stat in stats), default=0)
+
+
+def _sha256(path: Path) -> str:
+    if path.is_file():
+        return sha256_of(path)
+    listing = "".join(f"{file.relative_to(path).as_posix()} {sha256_of(file)}\n" for file in _files(path))
+    return hashlib.sha256(listing.encode()).hexdigest()
