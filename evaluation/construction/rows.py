@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from berdseye.data.errors import DamagedError
-from berdseye.data.files.atomic import write_bytes
+from berdseye.data.files.atomic import replacing
 
 
 class Row(NamedTuple):
@@ -39,14 +39,16 @@ class Row(NamedTuple):
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
     """Write rows as JSON Lines, atomically; equal rows give equal bytes."""
-    lines = (json.dumps(row._asdict(), ensure_ascii=False, sort_keys=True) for row in rows)
-    write_bytes(path, "".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
+        for row in rows:
+            file.write(f"{json.dumps(row._asdict(), ensure_ascii=False, sort_keys=True)}\n")
 
 
 def read_rows(path: Path) -> list[Row]:
     """Read rows that `write_rows` wrote; raises `DamagedError`."""
     try:
-        return [Row(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+        with path.open(encoding="utf-8", newline="\n") as file:
+            return [Row(**json.loads(line)) for line in file]
     except (OSError, ValueError, TypeError) as error:
         raise DamagedError(
             f"The rows of this step cannot be read: {error}.",
