@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from berdseye.data.records import Passage
-from berdseye.retrieval.encoders.encoder_registry import open_encoder
 
 Doubles = npt.NDArray[np.float64]
 _STEP = 2.0**24
@@ -34,6 +33,10 @@ def unit_vectors(texts: Sequence[str], encoder: str) -> Doubles:
 
     A text without tokens gets the zero vector, whose cosine with every text is 0. Raises what `open_encoder` raises.
     """
+    from berdseye.retrieval.encoders.encoder_registry import (
+        open_encoder,
+    )  # kinds of constructions are read by every command
+
     if not texts:
         return np.zeros((0, 1))
     return rounded(

@@ -1,0 +1,152 @@
+"""The construction of a DebateQA: its steps, its options, and the data set that it makes."""
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from berdseye.data.datasets.stored import import_dataset
+from berdseye.data.errors import BadInputError
+from berdseye.data.files.atomic import write_bytes
+from berdseye.data.records import Perspective, Question
+from berdseye.evaluation.construction.debateqa.checks import CHECKS
+from berdseye.evaluation.construction.debateqa.documents import DOCUMENTS, Documents, Reference
+from berdseye.evaluation.construction.debateqa.duplicates import THRESHOLD
+from berdseye.evaluation.construction.debateqa.evidence import DUPLICATES, EVIDENCE, QUERIES, read_questions
+from berdseye.evaluation.construction.debateqa.explanations import EXPLANATIONS, VERIFIED
+from berdseye.evaluation.construction.debateqa.report import debateqa_report
+from berdseye.evaluation.construction.debateqa.topics import topics_of
+from berdseye.evaluation.construction.debateqa.views import DISTINCT, DISTINCT_VIEWS, POINTS, VIEWS
+from berdseye.evaluation.construction.rows import Row
+from berdseye.evaluation.construction.steps import Kind, Option
+from berdseye.evaluation.construction.stored import Construction
+
+TEST = 1_000
+"""The number of questions in DebateQA's test split; the other 1,941 are dev."""
+
+
+def questions_of(rows: Sequence[Row]) -> list[Question]:
+    """Return the questions of partial answers, each with its points of view and explanations."""
+    texts: dict[str, str] = {}
+    answers: dict[str, dict[Perspective, None]] = {}
+    for row in rows:
+        name = str(row.fields["question_id"])
+        texts[name] = str(row.fields["question"])
+        answer = Perspective(str(row.fields["point_of_view"]), None, str(row.fields["explanation"]))
+        answers.setdefault(name, {})[answer] = None
+    return [Question(name, "", text, tuple(answers[name])) for name, text in texts.items()]
+
+
+def finish(construction: Construction, dataset: str) -> list[str]:
+    """Write the questions in DebateQA's layout with their documents and origins, and add them as data sets.
+
+    With the setting `test`, that many random questions are DATASET-test, and the others DATASET-dev; a construction with no more
+    questions is one data set. The files and the report stay in the folder `finished` of the construction. A question stays even
+    if people have rejected all of its partial answers. Raises `BadInputError` if a data set of such a name exists.
+    """
+    entries = _entries(construction)
+    if not entries:
+        raise BadInputError(
+            f"Nothing is left of '{construction.name}'.",
+            hint=f"See why: `berdseye construct rejected {construction.name}`.",
+        )
+    parts = _split(entries, dataset, int(construction.settings["test"]), int(construction.settings["seed"]))
+    existing = [name for name in parts if name != dataset and name in construction.workspace.datasets()]
+    if existing:
+        raise BadInputError(
+            f"The data set '{existing[0]}' already exists.", hint="Remove it, or choose another name with --as."
+        )
+    lines = []
+    folder = construction.folder / "finished"
+    for name, part in parts.items():
+        path = folder / f"{name}.jsonl"
+        rows = (json.dumps(entry, ensure_ascii=False, sort_keys=True) for entry in part)
+        write_bytes(path, "".join(f"{row}\n" for row in rows).encode("utf-8", "replace"))
+        added = import_dataset(construction.workspace, name, path).questions
+        answers = sum(len(question.perspectives) for question in added)
+        lines.append(f"{name}: {len(added):,} questions, {answers:,} perspectives; with documents in {path}")
+    report = debateqa_report(construction).lines()
+    write_bytes(folder / "report.txt", "".join(f"{line}\n" for line in report).encode("utf-8", "replace"))
+    return lines + report
+
+
+def _entries(construction: Construction) -> list[dict[str, Any]]:
+    """Return the questions as objects: those of DebateQA's layout, with topic, source, documents and origins."""
+    documents = Documents(construction.working())
+    questions = construction.kept(VIEWS.name)
+    topics = topics_of([str(row.fields["question"]) for row in questions], seed=int(construction.settings["seed"]))
+    answers: dict[str, list[dict[str, Any]]] = {}
+    for row in construction.kept(VERIFIED.name):
+        fields = row.fields
+        answers.setdefault(str(fields["question_id"]), []).append(
+            {
+                "point_of_view": fields["point_of_view"],
+                "explanation": fields["explanation"],
+                "documents": [reference["number"] for reference in fields["documents"]],
+                "origin": {
+                    name: _without_raw(made)
+                    for name, made in row.origin.items()
+                    if name in (EXPLANATIONS.name, "overruled")
+                },
+            }
+        )
+    return [
+        {
+            "id": row.id,
+            "question": row.fields["question"],
+            "source": row.fields["source"],
+            "topic": topic,
+            "partial_answers": answers.get(row.id, []),
+            "documents": [_document(documents, reference) for reference in row.fields["documents"]],
+            "origin": {name: _without_raw(made) for name, made in row.origin.items()},
+        }
+        for row, topic in zip(questions, topics, strict=True)
+    ]
+
+
+def _document(documents: Documents, reference: Reference) -> dict[str, Any]:
+    shown = {name: reference[name] for name in ("number", "corpus", "source_id", "title", "url")}
+    return {**shown, "text": documents.text(reference)}
+
+
+def _without_raw(made: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the origin of a field without raw completions, which the construction keeps."""
+    return {name: value for name, value in made.items() if name != "raw"}
+
+
+def _split(entries: list[dict[str, Any]], dataset: str, test: int, seed: int) -> dict[str, list[dict[str, Any]]]:
+    if not 0 < test < len(entries):
+        return {dataset: entries}
+    drawn = set(random.Random(seed).sample(range(len(entries)), test))
+    return {
+        f"{dataset}-{split}": [entry for place, entry in enumerate(entries) if (place in drawn) == (split == "test")]
+        for split in ("test", "dev")
+    }
+
+
+DEBATEQA = Kind(
+    "debateqa",
+    "Debatable questions with points of view and explanations from documents",
+    "JSON Lines or CSV with `question`; one file for each origin, named: --source delphi=FILE",
+    (DUPLICATES, QUERIES, EVIDENCE, VIEWS, POINTS, DISTINCT_VIEWS, EXPLANATIONS, VERIFIED),
+    read_questions,
+    questions_of,
+    finish=finish,
+    options=(
+        Option("corpora", "", "The corpora to search for documents, separated by spaces."),
+        Option("threshold", THRESHOLD, "The cosine from which on two questions are duplicates."),
+        Option("encoder", "static", "The encoder of questions, points of view and chunks."),
+        Option("pipeline", "bm25", "The pipeline that searches the corpora."),
+        Option("reranker", "dense(static)", "The pipeline, or crossencoder(NAME), that ranks the found documents."),
+        Option("trusted", "debateqa", "The list of trusted domain endings; all: every site."),
+        Option("day", None, "Use the pages of corpora of the web that were stored on this day, like 2025-06-01."),
+        Option("documents", DOCUMENTS, "The largest number of documents of a question."),
+        Option("document_tokens", 80_000, "The largest length of a document in a prompt, in tokens."),
+        Option("total_tokens", 120_000, "The largest length of all documents in a prompt, in tokens."),
+        Option("distinct", DISTINCT, "The cosine from which on two points of view of a question are merged."),
+        Option("test", TEST, "The number of questions in the test split; 0: one data set."),
+        Option("seed", 0, "The seed of the split and the topics."),
+    ),
+    checks=CHECKS,
+    paper="DebateQA (section 3, appendix A)",
+)
