@@ -30,8 +30,8 @@ _EXPLANATION = PromptTemplate(
             "user",
             f"[{QUESTION}]\n\n[{VIEW}]\n\n[{DOCUMENTS}]\n\nExplain why somebody who answers the question holds the point "
             f"of view. Use the reasons, facts and examples of the documents alone, and nothing that you know from elsewhere. "
-            f"Write one text of at most {MOST_WORDS} words, as its supporter would argue. Do not mention the documents, and do not "
-            "repeat the question. Write the explanation, and nothing else.",
+            f"Write one text of at most {MOST_WORDS} words, as its supporter would argue. Do not mention the documents, and do "
+            "not repeat the question. Write the explanation, and nothing else.",
         ),
     ),
 )

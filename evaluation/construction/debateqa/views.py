@@ -38,8 +38,8 @@ _VIEWS = PromptTemplate(
             "user",
             f"[{QUESTION}]\n\n[{DOCUMENTS}]\n\nPeople disagree about the question. List the points of view on it that the "
             "numbered documents hold, as many and as different ones as there are. Each is one short sentence that answers the "
-            "question, and it ends with the numbers of all documents that support it. Use nothing that you know from elsewhere, and "
-            "no point of view that no document supports. Write one on each line, in this form:\n"
+            "question, and it ends with the numbers of all documents that support it. Use nothing that you know from elsewhere, "
+            "and no point of view that no document supports. Write one on each line, in this form:\n"
             "Point-of-View 1: the sentence [Document 2, 3]",
         ),
     ),
@@ -53,7 +53,7 @@ _LABEL = re.compile(
 _WORDS_INSIDE = r"(?:documents?|docs?\.?|sources?|nos?\.?|and|to|&|\#|,|;|/|\s|\d|[-–—])"
 _CITED = re.compile(rf"[\[(【（]\s*({_WORDS_INSIDE}*?\d{_WORDS_INSIDE}*)\s*[\])】）]", re.IGNORECASE)
 _NAMED = re.compile(r"document|doc\b|docs\b|doc\.|source", re.IGNORECASE)
-_NUMBERS = re.compile(r"(\d{1,4})(?:\s*(?:[-–—]|to)\s*(\d{1,4}))?", re.IGNORECASE)
+_NUMBERS = re.compile(r"(?<!\d)(\d{1,6})(?!\d)(?:\s*(?:[-–—]|to)\s*(\d{1,6})(?!\d))?", re.IGNORECASE)
 _WIDEST = 50
 
 
