@@ -23,6 +23,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {
         FIRST: "Every page",
         "docs/install": "Installing Berdseye",
         "docs/corpora": "Corpora and data sets",
+        "docs/building": "Building data sets",
         "docs/judging": "Judging",
         "app/components/README": "Judging by hand",
         "annotation/README": "Label Studio",

@@ -66,6 +66,9 @@ SECTIONS: Mapping[str, Mapping[str, View]] = {
     },
     "Manage": {
         "data": View("Data", "database", "Which corpora and questions are here, and how are others added?"),
+        "build": View(
+            "Build", "construction", "How is a data set made from sources, and what was rejected on the way?"
+        ),
         "batches": View(
             "Batches", "inventory_2", "Which pairs are sent out for judging, to whom, and how far are they?"
         ),

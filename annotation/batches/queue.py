@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 
 from berdseye.annotation.batches.dealing import arm
-from berdseye.annotation.batches.stored import Batch
+from berdseye.annotation.batches.stored import EVENT_KINDS, Batch
 from berdseye.annotation.judgments.database import writing
 from berdseye.annotation.judgments.log import JUDGMENT_KINDS, Annotator, Judgments, PairRecord, event_row
 from berdseye.annotation.judgments.recorded import (
@@ -110,7 +110,7 @@ class BatchQueue:
         A judgment that comes after its reservation lapsed is recorded too.
         """
         passage = self.record(pair).passage if details.evidence else ""
-        fields = judgment_fields(self.batch.task, verdict, passage, details)
+        fields = judgment_fields(self.batch.task, verdict, passage, details, self.batch.check)
         return self._record(person, pair, fields | {"shown": arm(self.batch, pair, person) == "shown", "uid": uid})
 
     def skip(self, person: Annotator, pair: str, details: JudgmentDetails = NO_DETAILS) -> RecordedJudgment:
@@ -285,7 +285,7 @@ class BatchQueue:
 
     def _touched(self) -> ColumnElement[bool]:
         """Select whether the person's present event on the pair is a judgment that counts here, or a skip."""
-        counts = events.c.kind == ("prefer" if self.batch.task == "prefer" else "judge")
+        counts = events.c.kind == EVENT_KINDS[self.batch.task]
         if self.batch.blind:
             counts = and_(counts, func.coalesce(events.c.shown, false()).is_(false()))
         newer = exists().where(

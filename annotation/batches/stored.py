@@ -5,6 +5,7 @@ recomputed, in the order by decision, which depends on the judgments so far.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -13,6 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from sqlalchemy import Connection, and_, bindparam, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 
+from berdseye.annotation.checks import CHECK, CheckForm, check_form, is_check
 from berdseye.annotation.judgments.database import writing
 from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord, batched_rows, now
 from berdseye.annotation.judgments.schema import (
@@ -29,11 +31,16 @@ from berdseye.data.datasets.stored import split_unit
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.workspace import checked_name
 
-Task = Literal["judge", "verify", "prefer"]
-"""judge: does the passage support the perspective? verify: is the decision shown right? prefer: which answer is better?"""
+Task = Literal["judge", "verify", "prefer", "check"]
+"""judge: does the passage support the perspective? verify: is the decision shown right? prefer: which answer is better? check:
+is a text right that a construction wrote (annotation/checks.py)?"""
+EVENT_KINDS: Mapping[Task, str] = {"judge": "judge", "verify": "judge", "prefer": "prefer", "check": "check"}
+"""The kind of the events that a task's verdicts are recorded as."""
 Order = Literal["batch", "uncertainty", "disagreement", "decision"]
 TASKS: tuple[Task, ...] = get_args(Task)
 ORDERS: tuple[Order, ...] = get_args(Order)
+UNDECIDED = ("unsure", "neither")
+"""Verdicts that take no side, and so are in no minority."""
 RESERVATION_SECONDS = 1800
 """How long a pair stays reserved, in seconds, unless the plan says otherwise."""
 _CALIBRATION_FIRST = -1.0
@@ -101,6 +108,11 @@ class Batch:
     def admits(self, person: Annotator) -> bool:
         """Return whether this person may judge pairs of the batch."""
         return not self.people or any(person.id == p.id for p in self.people)
+
+    @property
+    def check(self) -> CheckForm | None:
+        """The form of the checks of the batch; None for another task. Raises `UnknownNameError` for one unknown here."""
+        return check_form(str(self.recipe.get(CHECK))) if self.task == "check" else None
 
 
 def create_batch(judgments: Judgments, plan: BatchPlan, items: Sequence[Item]) -> Batch:
@@ -197,13 +209,17 @@ def batch_questions(judgments: Judgments, names: Iterable[str]) -> frozenset[str
 
 def judgment_counts(connection: Connection, batch: int | None = None) -> dict[tuple[int, str], tuple[int, int]]:
     """Compute `judged` and `split` from the log, by (batch, pair), for the judged pairs of one batch or of all."""
-    yes = func.count().filter(batch_words.c.verdict.in_(("supports", "first")))
-    no = func.count().filter(batch_words.c.verdict.in_(("does not support", "second")))
     place = batch_words.c.batch_id, batch_words.c.pair
-    query = select(*place, func.count().label("n"), yes.label("yes"), no.label("no")).group_by(*place)
+    query = select(*place, batch_words.c.verdict, func.count().label("n")).group_by(*place, batch_words.c.verdict)
     if batch is not None:
         query = query.where(batch_words.c.batch_id == batch)
-    return {(r.batch_id, r.pair): (r.n, -min(r.yes, r.no)) for r in connection.execute(query)}
+    judged: Counter[tuple[int, str]] = Counter()
+    sure: dict[tuple[int, str], list[int]] = {}
+    for row in connection.execute(query):
+        judged[row.batch_id, row.pair] += row.n
+        if row.verdict not in UNDECIDED:
+            sure.setdefault((row.batch_id, row.pair), []).append(row.n)
+    return {key: (n, max(counts) - sum(counts) if (counts := sure.get(key)) else 0) for key, n in judged.items()}
 
 
 def reorder_batch(judgments: Judgments, batch: Batch, values: Mapping[str, float]) -> None:
@@ -253,6 +269,15 @@ def _check(plan: BatchPlan, items: Sequence[Item]) -> None:
         raise BadInputError("The order by uncertainty requires a detector's probabilities.", hint="Name a detector.")
     if plan.shown_share is not None:
         _check_experiment(plan, items)
+    if any(
+        item.record.corpus != _check_corpus(plan)
+        for item in items
+        if plan.task == "check" or is_check(item.record.corpus)
+    ):
+        raise BadInputError(
+            "The pairs of a check belong in a batch of the task `check` with the form that they were made for.",
+            hint="Create the batch from items (`berdseye batch create NAME --task check --check FORM --file FILE`).",
+        )
     if plan.task == "verify" and any(item.decision is None for item in items):
         raise BadInputError("The task `verify` requires a detector's decisions to show.", hint="Name a detector.")
     if plan.task == "verify" and plan.blind:
@@ -260,6 +285,10 @@ def _check(plan: BatchPlan, items: Sequence[Item]) -> None:
             "The task `verify` shows the detector's decision, so the batch cannot be blind.",
             hint="Create a batch that is not blind.",
         )
+
+
+def _check_corpus(plan: BatchPlan) -> str | None:
+    return check_form(str(plan.recipe.get(CHECK))).corpus if plan.task == "check" else None
 
 
 def _check_experiment(plan: BatchPlan, items: Sequence[Item]) -> None:

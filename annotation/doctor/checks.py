@@ -6,16 +6,31 @@ reservations, the batches that events name); and that the records of the exchang
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from sqlalchemy import Column, ColumnElement, Connection, ForeignKey, Table, delete, exists, func, select, text, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    ForeignKey,
+    Table,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+    text,
+    update,
+)
 
 from berdseye.annotation.batches.stored import judgment_counts
+from berdseye.annotation.checks import FORMS, MARK
 from berdseye.annotation.doctor.finding import Finding, first_few, in_transaction
-from berdseye.annotation.judgments.log import JUDGMENT_KINDS, VERDICTS, now
+from berdseye.annotation.judgments.log import JUDGMENT_KINDS, VERDICT_KINDS, VERDICTS, now
+from berdseye.annotation.judgments.recorded import PREFERENCES
 from berdseye.annotation.judgments.schema import (
     annotators,
     batch_events,
@@ -152,8 +167,14 @@ def repeated_judgments(connection: Connection) -> Iterator[Finding]:
 def unreadable_judgments(connection: Connection) -> Iterator[Finding]:
     """Find judgments without a known verdict, and events of an unknown kind."""
     kinds = (*JUDGMENT_KINDS, "flag", "adjudicate", "undo")
-    judged = events.c.kind.in_(("judge", "adjudicate"))
-    odd = (judged & events.c.verdict.is_(None)) | (judged & events.c.verdict.not_in(VERDICTS))
+    check, decided = events.c.pair.startswith(MARK), events.c.kind == "adjudicate"
+    allowed: list[tuple[ColumnElement[bool], Iterable[str]]] = [
+        (events.c.kind == "judge", VERDICTS),
+        (events.c.kind == "prefer", PREFERENCES),
+        ((events.c.kind == "check") | (decided & check), {value for form in FORMS.values() for value in form.values}),
+        (decided & ~check, (*VERDICTS, *PREFERENCES)),
+    ]
+    odd = or_(*(kind & (events.c.verdict.is_(None) | events.c.verdict.not_in(tuple(of))) for kind, of in allowed))
     query = select(events.c.id).where(odd | events.c.kind.not_in(kinds)).order_by(events.c.id)
     if names := [f"event {number}" for number in connection.execute(query).scalars()]:
         yield Finding(
@@ -331,7 +352,7 @@ def _never_recorded(connection: Connection) -> dict[int, tuple[str, str]]:
         (row.annotator_id, row.pair, row.verdict, row.comment.strip())
         for row in connection.execute(
             select(events.c.annotator_id, events.c.pair, events.c.verdict, events.c.comment).where(
-                events.c.kind.in_(("judge", "prefer")), events.c.pair.in_(select(sync_annotations.c.pair))
+                events.c.kind.in_(VERDICT_KINDS), events.c.pair.in_(select(sync_annotations.c.pair))
             )
         )
     }

@@ -50,7 +50,7 @@ def version_of(text: str) -> str:
 
 @cache
 def packaged(task: Task) -> Guidelines:
-    """Return Berdseye's own guidelines for a task (judge, verify or prefer), used unless a workspace has others."""
+    """Return Berdseye's own guidelines for a task (judge, verify, prefer or check), used unless a workspace has others."""
     text = (files("berdseye.annotation.guidelines") / f"{task}.md").read_text(encoding="utf-8").strip()
     return Guidelines(version_of(text), text)
 
@@ -97,10 +97,13 @@ def load(judgments: Judgments, version: str) -> Guidelines:
 def in_use(judgments: Judgments, task: Task = "judge", batch: Batch | None = None) -> Guidelines:
     """Return the text shown with a pair: the batch's own, otherwise the workspace's for the task, otherwise the packaged one.
 
-    The text is stored, so that its version can be looked up as long as the judgments exist.
+    For a batch of checks, the instructions of its form come before a text that is not its own. The text is stored, so that its
+    version can be looked up as long as the judgments exist.
     """
     if batch is not None and batch.guidelines is not None:
         return load(judgments, batch.guidelines)
+    if batch is not None and batch.check is not None:
+        return _shown(judgments, f"{batch.check.instructions}\n\n{in_use(judgments, task).text}")
     query = (
         select(guidelines.c.version, guidelines.c.text)
         .join(guidelines_in_use, guidelines_in_use.c.version == guidelines.c.version)
@@ -111,12 +114,7 @@ def in_use(judgments: Judgments, task: Task = "judge", batch: Batch | None = Non
     with judgments.reading() as connection:
         if (row := connection.execute(query).one_or_none()) is not None:
             return Guidelines(row.version, row.text)
-        stored = select(guidelines.c.version).where(guidelines.c.version == packaged(task).version)
-        if connection.execute(stored).one_or_none() is not None:
-            return packaged(task)
-    with writing(judgments.engine) as connection:
-        _store(judgments, connection, packaged(task), PACKAGED)
-    return packaged(task)
+    return _shown(judgments, packaged(task).text)
 
 
 def list_guidelines(judgments: Judgments) -> list[Stored]:
@@ -162,6 +160,18 @@ def judged_by_before(judgments: Judgments, person: Annotator, task: Task, batch:
     with judgments.reading() as connection:
         version = connection.execute(here).scalar() or connection.execute(anywhere).scalar()
     return None if version is None else str(version)
+
+
+def _shown(judgments: Judgments, text: str) -> Guidelines:
+    """Return a text of Berdseye's own, stored the first time that it is shown."""
+    shown = Guidelines(version_of(text), text)
+    with judgments.reading() as connection:
+        stored = select(guidelines.c.version).where(guidelines.c.version == shown.version)
+        if connection.execute(stored).one_or_none() is not None:
+            return shown
+    with writing(judgments.engine) as connection:
+        _store(judgments, connection, shown, PACKAGED)
+    return shown
 
 
 def _indent(line: str) -> str:

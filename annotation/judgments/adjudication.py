@@ -9,15 +9,23 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import func, select
 
-from berdseye.annotation.batches.stored import Batch, Task
+from berdseye.annotation.batches.stored import UNDECIDED, Batch, Task
+from berdseye.annotation.checks import CheckForm, form_of, is_check_key
 from berdseye.annotation.judgments.database import writing
-from berdseye.annotation.judgments.log import Annotator, Judgment, Judgments, PairRecord, Verdict, by_keys, event_row
+from berdseye.annotation.judgments.log import (
+    VERDICT_KINDS,
+    Annotator,
+    Judgment,
+    Judgments,
+    PairRecord,
+    Verdict,
+    by_keys,
+    event_row,
+)
 from berdseye.annotation.judgments.recorded import PREFERENCES, Span, evidence_spans, is_verdict, verdicts_of
 from berdseye.annotation.judgments.schema import adjudicated, annotators, batch_items, batch_words, events, present
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.texts.passages import clean
-
-_UNDECIDED = ("unsure", "neither")
 
 
 def majority_labels(
@@ -68,6 +76,11 @@ class Dispute(NamedTuple):
     votes: tuple[Vote, ...]
     decision: Decision | None
 
+    @property
+    def form(self) -> CheckForm | None:
+        """The form of a check; None for another task."""
+        return form_of(self.record.corpus)
+
 
 class Step(NamedTuple):
     """One event on a pair; `undone`: it was taken back later."""
@@ -92,9 +105,10 @@ def decisions(judgments: Judgments, keys: Sequence[str] | None = None) -> dict[s
 
 
 def adjudicated_labels(judgments: Judgments, keys: Sequence[str] | None = None) -> dict[str, Verdict]:
-    """Return the adjudicated verdicts by pair key, as `majority_labels` takes them; decisions on preferences are omitted."""
+    """Return the adjudicated verdicts by pair key, as `majority_labels` takes them; decisions on preferences and checks are
+    omitted."""
     verdicts = {key: decision.verdict for key, decision in decisions(judgments, keys).items()}
-    return {key: verdict for key, verdict in verdicts.items() if is_verdict(verdict)}
+    return {key: verdict for key, verdict in verdicts.items() if is_verdict(verdict) and not is_check_key(key)}
 
 
 def disputes(
@@ -109,7 +123,7 @@ def disputes(
     verdicts_by_pair: dict[str, dict[str, None]] = {}
     with judgments.reading() as connection:
         for pair, verdict in connection.execute(_all_verdicts() if batch is None else _batch_verdicts(batch)):
-            if unsure or verdict not in _UNDECIDED:
+            if unsure or verdict not in UNDECIDED:
                 verdicts_by_pair.setdefault(pair, {})[verdict] = None
     keys = [pair for pair, verdicts in verdicts_by_pair.items() if len(verdicts) > 1]
     decided_pairs = decisions(judgments, keys)
@@ -117,7 +131,7 @@ def disputes(
     records = judgments.pair_records(disputed)
     votes = _votes(judgments, disputed, batch)
     return [
-        Dispute(key, records[key], _task(verdicts_by_pair[key]), tuple(votes.get(key, ())), decided_pairs.get(key))
+        Dispute(key, records[key], _task(key, verdicts_by_pair[key]), tuple(votes.get(key, ())), decided_pairs.get(key))
         for key in disputed
     ]
 
@@ -148,7 +162,9 @@ def adjudicate(
 
     Raises `UnknownNameError` for a verdict that the task does not have, `BadInputError` for a simulated annotator.
     """
-    if verdict not in (allowed := verdicts_of(task)):
+    record = judgments.pair_records([pair]).get(pair) if is_check_key(pair) else None
+    form = None if record is None else form_of(record.corpus)
+    if verdict not in (allowed := verdicts_of(task, form)):
         raise UnknownNameError("verdict", verdict, allowed)
     if person.demo:
         raise BadInputError(
@@ -184,7 +200,7 @@ def _all_verdicts() -> Any:
     return (
         select(present.c.pair, present.c.verdict)
         .join(annotators, annotators.c.id == present.c.annotator_id)
-        .where(present.c.kind.in_(("judge", "prefer")), annotators.c.demo.is_(False))
+        .where(present.c.kind.in_(VERDICT_KINDS), annotators.c.demo.is_(False))
         .order_by(first, present.c.id)
     )
 
@@ -203,7 +219,7 @@ def _votes(judgments: Judgments, keys: Sequence[str], batch: Batch | None) -> di
     query = (
         select(present, annotators.c.name)
         .join(annotators, annotators.c.id == present.c.annotator_id)
-        .where(present.c.kind.in_(("judge", "prefer")), annotators.c.demo.is_(False))
+        .where(present.c.kind.in_(VERDICT_KINDS), annotators.c.demo.is_(False))
         .order_by(present.c.id)
     )
     votes: dict[str, list[Vote]] = {}
@@ -217,5 +233,7 @@ def _votes(judgments: Judgments, keys: Sequence[str], batch: Batch | None) -> di
     return votes
 
 
-def _task(verdicts: Iterable[str]) -> Task:
+def _task(key: str, verdicts: Iterable[str]) -> Task:
+    if is_check_key(key):
+        return "check"
     return "prefer" if any(verdict in PREFERENCES for verdict in verdicts) else "judge"

@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
+from berdseye.annotation.checks import check_key, is_check
 from berdseye.annotation.judgments.database import frame_of, open_database, writing
 from berdseye.annotation.judgments.schema import annotators, events, pairs, present
 from berdseye.data.errors import BadInputError, UnknownNameError
@@ -30,7 +31,9 @@ Source = Literal[
     "adjudicate", "label-studio", "import", "demo", "doctor",
 ]  # fmt: skip
 """Where a judgment was given: a page of the app, `recent` (a person's list of their last judgments), or elsewhere."""
-JUDGMENT_KINDS = ("judge", "prefer", "skip", "withdraw")
+VERDICT_KINDS = ("judge", "prefer", "check")
+"""Kinds of events that carry a verdict of a person's own."""
+JUDGMENT_KINDS = (*VERDICT_KINDS, "skip", "withdraw")
 """Kinds of events of which a person's latest on a pair is in force; flags and adjudications are independent of it."""
 IN_THE_APP: tuple[Source, ...] = ("annotate", "explore", "search", "compare", "failures", "passage", "lab", "recent")
 """The sources of what a person does on a page: undo takes it back, and it counts in the person's day."""
@@ -69,6 +72,8 @@ class PairRecord:
 
     @property
     def key(self) -> str:
+        if is_check(self.corpus):
+            return check_key(self.corpus, self.question, self.passage, self.perspective)
         return pair_key(self.passage, self.perspective)
 
 
@@ -189,7 +194,8 @@ class Judgments:
         return self.append(annotator, pair, kind="skip", comment=clean(comment), source=source)
 
     def flag(self, annotator: Annotator, pair: str, *, source: Source, comment: str = "") -> int:
-        """Report a faulty text of the perspective (unclear, two in one, no view at all); the verdict does not change."""
+        """Report a faulty text of the perspective (unclear, two in one, no view at all), or that a check is difficult; the
+        verdict does not change."""
         return self.append(annotator, pair, kind="flag", comment=clean(comment), source=source)
 
     def withdraw(self, annotator: Annotator, pair: str, *, source: Source, uid: str | None = None) -> int:
@@ -239,9 +245,9 @@ class Judgments:
         return sorted(rows, key=lambda j: j.event)
 
     def judged_pairs(self, annotator: Annotator) -> dict[str, str]:
-        """Return the pairs this annotator has judged or skipped, with the kind of the event: 'judge', 'prefer' or 'skip'."""
+        """Return the pairs this annotator has judged or skipped, with the kind of the event: one of `VERDICT_KINDS` or 'skip'."""
         query = select(present.c.pair, present.c.kind).where(
-            present.c.annotator_id == annotator.id, present.c.kind.in_(("judge", "prefer", "skip"))
+            present.c.annotator_id == annotator.id, present.c.kind.in_((*VERDICT_KINDS, "skip"))
         )
         with self.reading() as connection:
             return {row.pair: row.kind for row in connection.execute(query)}

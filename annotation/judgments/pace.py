@@ -2,11 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 from statistics import median
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import bindparam, func, select
 
-from berdseye.annotation.judgments.log import IN_THE_APP, Annotator, Judgments
+from berdseye.annotation.judgments.log import IN_THE_APP, VERDICT_KINDS, Annotator, Judgments
 from berdseye.annotation.judgments.schema import events, present
 
 _MINE = events.c.annotator_id == bindparam("person")
@@ -16,7 +16,7 @@ _UNDONE = select(events.c.target).where(events.c.kind == "undo", _MINE, _RECENT)
 _TODAY = select(events.c.pair, events.c.seconds).where(
     _RECENT,
     _MINE,
-    events.c.kind.in_(("judge", "prefer", "skip")),
+    events.c.kind.in_((*VERDICT_KINDS, "skip")),
     events.c.source.in_(IN_THE_APP),
     events.c.at >= bindparam("since"),
     events.c.id.not_in(_UNDONE),
@@ -36,7 +36,7 @@ def seconds_by_pair(judgments: Judgments) -> dict[str, float]:
         return {pair: float(seconds) for pair, seconds in connection.execute(query)}
 
 
-def seconds_a_judgment(judgments: Judgments, kind: Literal["judge", "prefer"] = "judge") -> float | None:
+def seconds_a_judgment(judgments: Judgments, kind: str = "judge") -> float | None:
     """Return the mean seconds of all timed judgments of a kind on the Annotate page, or None if there are none."""
     query = select(func.avg(events.c.seconds)).where(
         events.c.kind == kind, events.c.source == "annotate", events.c.seconds.is_not(None)
@@ -57,7 +57,7 @@ def activity_by_person(judgments: Judgments) -> dict[int, Activity]:
     """Return the activity of everyone who has a judgment in force, by the id of the annotator."""
     query = (
         select(present.c.annotator_id, func.count().label("judgments"), func.max(present.c.at).label("last"))
-        .where(present.c.kind.in_(("judge", "prefer")))
+        .where(present.c.kind.in_(VERDICT_KINDS))
         .group_by(present.c.annotator_id)
     )
     with judgments.reading() as connection:

@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
-from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord, by_keys
+from berdseye.annotation.batches.stored import Task
+from berdseye.annotation.checks import CheckForm, form_of
+from berdseye.annotation.judgments.log import VERDICT_KINDS, Annotator, Judgments, PairRecord, by_keys
 from berdseye.annotation.judgments.recorded import judgment_fields
 from berdseye.annotation.judgments.schema import pairs, present
 
@@ -13,7 +15,7 @@ _COLUMNS = ("id", "at", "pair", "kind", "verdict", "comment", "source", "shown",
 
 
 class OwnJudgment(NamedTuple):
-    """A person's present judgment of a pair, or their present preference between two answers, with the pair's texts.
+    """A person's present judgment, preference or check of a pair, with the pair's texts.
 
     `at` is the time as the log writes it; `shown` says whether a detector's label was visible; `batch` is the id of the batch
     whose queue served the pair.
@@ -30,6 +32,16 @@ class OwnJudgment(NamedTuple):
     batch: int | None
     guidelines: str | None
     record: PairRecord
+
+    @property
+    def task(self) -> Task:
+        """The task whose verdicts the pair can get; a verified decision is judged."""
+        return "prefer" if self.kind == "prefer" else "check" if self.kind == "check" else "judge"
+
+    @property
+    def form(self) -> CheckForm | None:
+        """The form of a check; None for another task."""
+        return form_of(self.record.corpus)
 
 
 def last_judgments(judgments: Judgments, person: Annotator, most: int) -> list[OwnJudgment]:
@@ -50,7 +62,7 @@ def change_judgment(judgments: Judgments, person: Annotator, own: OwnJudgment, v
     it counts where the former one did. It has no evidence: the spans were marked for the former verdict.
     Raises `UnknownNameError` for a verdict that the task of the pair does not have.
     """
-    fields = judgment_fields("prefer" if own.kind == "prefer" else "judge", verdict, own.record.passage)
+    fields = judgment_fields(own.task, verdict, own.record.passage, form=own.form)
     now = own_judgments(judgments, person, [own.pair]).get(own.pair)
     if now is not None and now.verdict == verdict:
         return None
@@ -63,7 +75,7 @@ def _present_of(person: Annotator) -> Any:
     return (
         select(*(present.c[name] for name in _COLUMNS), *texts)
         .join(pairs, pairs.c.key == present.c.pair)
-        .where(present.c.annotator_id == person.id, present.c.kind.in_(("judge", "prefer")))
+        .where(present.c.annotator_id == person.id, present.c.kind.in_(VERDICT_KINDS))
     )
 
 

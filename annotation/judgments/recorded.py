@@ -9,7 +9,8 @@ from typing import Any, Literal, NamedTuple, TypeGuard, get_args
 
 from sqlalchemy import select
 
-from berdseye.annotation.batches.stored import Task
+from berdseye.annotation.batches.stored import EVENT_KINDS, Task
+from berdseye.annotation.checks import CheckForm
 from berdseye.annotation.judgments.log import VERDICTS, Annotator, Judgments, Verdict, by_keys
 from berdseye.annotation.judgments.schema import events, present
 from berdseye.data.errors import BadInputError, UnknownNameError
@@ -119,8 +120,10 @@ def last_undone(judgments: Judgments, person: Annotator, pair: str | None = None
     return Undone(undone.pair, undone.verdict or "", undone.comment, evidence_spans(undone.evidence))
 
 
-def verdicts_of(task: Task) -> tuple[str, ...]:
-    """Return the verdicts that a task allows."""
+def verdicts_of(task: Task, form: CheckForm | None = None) -> tuple[str, ...]:
+    """Return the verdicts that a task allows; those of the task `check` are those of its form."""
+    if task == "check":
+        return () if form is None else form.values
     return PREFERENCES if task == "prefer" else VERDICTS
 
 
@@ -129,12 +132,14 @@ def is_verdict(text: str) -> TypeGuard[Verdict]:
     return text in VERDICTS
 
 
-def judgment_fields(task: Task, verdict: str, passage: str, details: JudgmentDetails = NO_DETAILS) -> dict[str, Any]:
+def judgment_fields(
+    task: Task, verdict: str, passage: str, details: JudgmentDetails = NO_DETAILS, form: CheckForm | None = None
+) -> dict[str, Any]:
     """Return a judgment as fields of an event; raises `UnknownNameError` for a verdict that the task does not have."""
-    if verdict not in (allowed := verdicts_of(task)):
+    if verdict not in (allowed := verdicts_of(task, form)):
         raise UnknownNameError("verdict", verdict, allowed)
     return {
-        "kind": "prefer" if task == "prefer" else "judge",
+        "kind": EVENT_KINDS[task],
         "verdict": verdict,
         "evidence": evidence_json(details.evidence, passage),
         **_detail_fields(details),

@@ -156,8 +156,8 @@ batch_items = Table(
         postgresql_where=_unfilled,
     ),
 )
-"""A trigger keeps `judged` (the judgments that count) and `split` (minus the size of the minority) in step with the log; the
-other columns never change, except `priority` in the order by decision."""
+"""A trigger keeps `judged` (the judgments that count) and `split` (minus the number of sure verdicts that are not the most
+frequent one) in step with the log; the other columns never change, except `priority` in the order by decision."""
 
 batch_people = Table(
     "batch_people",

@@ -7,8 +7,17 @@ from typing import Any, Literal, NamedTuple, get_args
 import pandas as pd
 from sqlalchemy import func, select
 
+from berdseye.annotation.checks import MARK
 from berdseye.annotation.judgments.adjudication import adjudicated_labels, majority_labels
-from berdseye.annotation.judgments.log import JUDGMENT_KINDS, Annotator, Judgment, Judgments, PairRecord, by_keys
+from berdseye.annotation.judgments.log import (
+    JUDGMENT_KINDS,
+    VERDICT_KINDS,
+    Annotator,
+    Judgment,
+    Judgments,
+    PairRecord,
+    by_keys,
+)
 from berdseye.annotation.judgments.recorded import is_verdict, quotes
 from berdseye.annotation.judgments.schema import annotators, events, pairs, present
 
@@ -40,7 +49,7 @@ def count_judgments(judgments: Judgments) -> tuple[int, int]:
     query = (
         select(func.count(), func.count(present.c.annotator_id.distinct()))
         .join(annotators, annotators.c.id == present.c.annotator_id)
-        .where(present.c.kind.in_(("judge", "prefer")), annotators.c.demo.is_(False))
+        .where(present.c.kind.in_(VERDICT_KINDS), annotators.c.demo.is_(False))
     )
     with judgments.reading() as connection:
         made, people = connection.execute(query).one()
@@ -76,11 +85,11 @@ def pairs_of_others(judgments: Judgments, person: Annotator, number: int) -> lis
 
 
 def pairs_of_passages(judgments: Judgments, texts: Sequence[str]) -> dict[str, PairRecord]:
-    """Return the pairs in the database whose passage has one of these texts, by key."""
+    """Return the pairs in the database whose passage has one of these texts, by key; checks are no pairs of a passage."""
     with judgments.reading() as connection:
         keys = [
             key
-            for query in by_keys(select(pairs.c.key), pairs.c.passage, texts)
+            for query in by_keys(select(pairs.c.key).where(~pairs.c.key.startswith(MARK)), pairs.c.passage, texts)
             for key in connection.execute(query).scalars()
         ]
     return judgments.pair_records(keys)

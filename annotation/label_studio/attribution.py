@@ -12,14 +12,13 @@ from sqlalchemy import Row, Select, select
 
 from berdseye.annotation.batches.stored import Batch, list_batches
 from berdseye.annotation.judgments.database import writing
-from berdseye.annotation.judgments.log import Annotator, Judgments, now
+from berdseye.annotation.judgments.log import VERDICT_KINDS, Annotator, Judgments, now
 from berdseye.annotation.judgments.schema import annotators, present, sync_annotations, sync_projects
 from berdseye.annotation.label_studio.exchange_state import ExchangeReport, Local, Place, append_events, read_local
 from berdseye.annotation.label_studio.project import Purpose, batch_purposes, event_uid
 from berdseye.data.errors import BadInputError
 
 _THERE = "label-studio"
-_WORDS = ("judge", "prefer")
 
 
 class Misplaced(NamedTuple):
@@ -139,7 +138,7 @@ def _received() -> Select[Any]:
             sync_annotations.c.verdict.is_not(None),
             present.c.source == _THERE,
             present.c.batch == sync_projects.c.batch_id,
-            present.c.kind.in_(_WORDS),
+            present.c.kind.in_(VERDICT_KINDS),
         )
         .order_by(present.c.id)
     )

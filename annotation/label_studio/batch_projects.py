@@ -76,7 +76,7 @@ def write_batch_file(judgments: Judgments, batch: Batch, path: Path) -> Path:
         for key in keys
     ]
     interface = path.with_suffix(".config.xml")
-    write_bytes(interface, validated(batch.task).encode())
+    write_bytes(interface, validated(batch.task, batch.check).encode())
     write_bytes(path, json.dumps(tasks, ensure_ascii=False, indent=1).encode())
     return interface
 
@@ -166,7 +166,7 @@ def project_of(
         connection,
         title=title,
         description=f"Created by Berdseye and kept in agreement with it ({mark}). Guidelines: version {guidelines.version}.",
-        label_config=validated(batch.task),
+        label_config=validated(batch.task, batch.check),
         expert_instruction=instruction(guidelines.text),
         show_instruction=True,
         maximum_annotations=people_a_task,

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import select
 
-from berdseye.annotation.batches.stored import Batch, list_batches
+from berdseye.annotation.batches.stored import EVENT_KINDS, Batch, list_batches
 from berdseye.annotation.doctor.examine import examine
 from berdseye.annotation.doctor.finding import Finding, Fix, first_few
 from berdseye.annotation.judgments.log import JUDGMENT_KINDS, Judgments, by_keys
@@ -211,8 +211,9 @@ def find_drift(judgments: Judgments, connection: Connection, project: Project) -
         with judgments.reading() as database:
             ever = select(sync_tasks.c.pair).where(sync_tasks.c.project == project.key)
             had_task = set(database.execute(ever).scalars())
-            kind = "prefer" if purpose.task == "prefer" else "judge"
-            judged_here = select(present.c.pair, present.c.annotator_id).where(present.c.kind == kind, belongs(purpose))
+            judged_here = select(present.c.pair, present.c.annotator_id).where(
+                present.c.kind == EVENT_KINDS[purpose.task], belongs(purpose)
+            )
             here = {Place(*row) for row in database.execute(judged_here)}
             keys = list(dict.fromkeys((*(place.pair for place in here), *by_key, *had_task)))
             all_local = read_local(database, keys)

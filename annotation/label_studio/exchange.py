@@ -86,7 +86,8 @@ def sync(
         received = pull(judgments, connection, project, progress=progress)
         try:
             now = reload_project(connection, project)
-            check_config(now.config, now.title, purpose_of(judgments, now.key).task)
+            purpose = purpose_of(judgments, now.key)
+            check_config(now.config, now.title, purpose.task, purpose.form)
         except BadInputError as error:
             return received + ExchangeReport(problems=(str(error),))
         keys = [*pairs, *waiting_pairs(judgments, project.key)]

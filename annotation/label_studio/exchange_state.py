@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -26,8 +26,8 @@ from sqlalchemy import (
 from sqlalchemy import func as sql
 from sqlalchemy.dialects import postgresql, sqlite
 
-from berdseye.annotation.judgments.log import Judgments, PairRecord, Verdict, batched_rows
-from berdseye.annotation.judgments.recorded import Preference
+from berdseye.annotation.batches.stored import EVENT_KINDS
+from berdseye.annotation.judgments.log import VERDICT_KINDS, Judgments, PairRecord, batched_rows
 from berdseye.annotation.judgments.schema import events, pairs, present, sync_annotations, sync_projects, sync_tasks
 from berdseye.annotation.label_studio.form import RecordedVerdict
 from berdseye.annotation.label_studio.project import Purpose, batch_purposes, purpose_of
@@ -88,8 +88,8 @@ def read_local(connection: Connection, keys: Sequence[str]) -> dict[Place, Local
             place = Place(last.pair, last.annotator_id)
             event = standing.get(place)
             judgment = None
-            if event is not None and event["kind"] in ("judge", "prefer"):
-                judgment = RecordedVerdict(cast(Verdict | Preference, event["verdict"]), event["comment"].strip())
+            if event is not None and event["kind"] in VERDICT_KINDS:
+                judgment = RecordedVerdict(str(event["verdict"]), event["comment"].strip())
             local[place] = Local(judgment, last.at, last.source, event["uid"] if event else last.uid, event)
     return local
 
@@ -271,8 +271,7 @@ def _waiting(purpose: Purpose) -> Select[tuple[str, int]]:
         .where(sync_annotations.c.project == purpose.project, sync_annotations.c.verdict.is_not(None))
         .subquery()
     )
-    kind = "prefer" if purpose.task == "prefer" else "judge"
-    judged = select(present).where(present.c.kind == kind, belongs(purpose)).subquery()
+    judged = select(present).where(present.c.kind == EVENT_KINDS[purpose.task], belongs(purpose)).subquery()
     same_place = and_(base.c.pair == judged.c.pair, base.c.annotator_id == judged.c.annotator_id)
     changed = (
         select(judged.c.pair, judged.c.annotator_id)

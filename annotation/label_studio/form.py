@@ -5,13 +5,14 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import asdict
 from types import MappingProxyType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from berdseye.annotation.batches.stored import Task
+from berdseye.annotation.checks import FORMS, MARK, CheckForm, is_check
 from berdseye.annotation.judgments.log import VERDICTS, PairRecord, Verdict
-from berdseye.annotation.judgments.recorded import PREFERENCES, Preference, verdicts_of
+from berdseye.annotation.judgments.recorded import PREFERENCES, verdicts_of
 from berdseye.data.errors import BadInputError
-from berdseye.data.records import STANCES, pair_key
+from berdseye.data.records import STANCES
 from berdseye.data.texts.passages import clean
 
 GUIDELINE = (
@@ -39,7 +40,7 @@ CONFIG = f"""<View>
   {_COMMENT}
 </View>
 """
-_UNTITLED = "(no title)"
+_UNTITLED, _NO_QUESTION = "(no title)", "(no question)"
 _NO_DATA: Mapping[str, Any] = MappingProxyType({})
 _OPPOSITE: Mapping[str, Verdict] = {"supports": "does not support", "does not support": "supports"}
 _VERIFY = f"""<View>
@@ -76,23 +77,53 @@ _PREFER = f"""<View>
   {_COMMENT}
 </View>
 """
-CONFIGS: Mapping[Task, str] = {"judge": CONFIG, "verify": _VERIFY, "prefer": _PREFER}
-CHOICES: Mapping[Task, tuple[str, ...]] = {
-    "judge": verdicts_of("judge"), "verify": ("agree", "disagree", "unsure"), "prefer": verdicts_of("prefer")
-}  # fmt: skip
+_CHECK = """<View>
+  <Header size="4" value="{ask}"/>
+  <Header size="5" value="Question"/>
+  <Text name="question" value="$question" valueType="text"/>
+  <Header size="5" value="{statement}"/>
+  <Text name="perspective" value="$perspective" valueType="text"/>
+  <Header size="5" value="{passage}"/>
+  <Text name="title" value="$title" valueType="text"/>
+  <Text name="passage" value="$passage" valueType="text"/>
+  <Choices name="verdict" toName="passage" choice="single-radio" required="true" requiredMessage="Choose a verdict.">
+    {choices}
+  </Choices>
+  {comment}
+</View>
+"""
+_INTERFACES: Mapping[Task, str] = {"judge": CONFIG, "verify": _VERIFY, "prefer": _PREFER}
+
+
+def interface_of(task: Task, form: CheckForm | None = None) -> str:
+    """Return the labeling interface of a task, of checks by their form."""
+    if form is None:
+        return _INTERFACES[task]
+    choices = "\n    ".join(
+        f'<Choice value="{html.escape(one.verdict)}" hotkey="{place}" hint="{html.escape(one.means)}"/>'
+        for place, one in enumerate(form.verdicts, start=1)
+    )
+    texts = {"ask": form.question, "statement": form.statement, "passage": form.passage}
+    return _CHECK.format(choices=choices, comment=_COMMENT, **{name: html.escape(text) for name, text in texts.items()})
+
+
+def choices_of(task: Task, form: CheckForm | None = None) -> tuple[str, ...]:
+    """Return the choices of the labeling interface of a task, of checks by their form."""
+    return ("agree", "disagree", "unsure") if task == "verify" else verdicts_of(task, form)
 
 
 class RecordedVerdict(NamedTuple):
     """A person's verdict and comment on a pair, in the form that both sides can represent."""
 
-    verdict: Verdict | Preference
+    verdict: str
     comment: str
 
 
 def task_data(pair: PairRecord) -> dict[str, Any]:
     """Return the `data` of a task: all fields of the pair, with its key as `ext_id`."""
     # Label Studio shows an error in place of an empty text.
-    return {"ext_id": pair.key, **asdict(pair), "title": pair.title or _UNTITLED}
+    empty = {"title": pair.title or _UNTITLED, "question": pair.question or _NO_QUESTION}
+    return {"ext_id": pair.key, **asdict(pair), **empty}
 
 
 def pair_of(data: Mapping[str, Any]) -> PairRecord | None:
@@ -105,14 +136,15 @@ def pair_of(data: Mapping[str, Any]) -> PairRecord | None:
     texts = [value for name, value in fields.items() if name != "stance"]
     if not all(isinstance(text, str) for text in texts):
         return None
+    fields["title"] = "" if fields["title"] == _UNTITLED else fields["title"]
+    fields["question"] = "" if fields["question"] == _NO_QUESTION else fields["question"]
     try:
-        if pair_key(fields["passage"], fields["perspective"]) != data.get("ext_id"):
+        if PairRecord(**fields).key != data.get("ext_id"):
             return None
     except UnicodeEncodeError:  # half of a character (a lone surrogate), which Berdseye never writes
         return None
     others = fields.keys() - {"passage", "perspective", "stance"}
-    fields |= {name: clean(fields[name]) for name in others}
-    return PairRecord(**{**fields, "title": "" if fields["title"] == _UNTITLED else fields["title"]})
+    return PairRecord(**fields | {name: clean(fields[name]) for name in others})
 
 
 def result_of(judgment: RecordedVerdict, data: Mapping[str, Any] = _NO_DATA) -> list[dict[str, Any]]:
@@ -132,7 +164,7 @@ def read_judgment(result: Any, data: Mapping[str, Any] = _NO_DATA) -> RecordedVe
     choices = regions.get("verdict", {}).get("choices") or []
     if not choices:
         raise BadInputError("it has no verdict", hint="Choose one in Label Studio.")
-    verdict = _verdict(choices[0], data.get("decision")) if len(choices) == 1 else None
+    verdict = _verdict(choices[0], data) if len(choices) == 1 else None
     if verdict is None:
         raise BadInputError(
             f"the choice {' and '.join(repr(c) for c in choices)} is not a choice of its task",
@@ -159,15 +191,19 @@ def _region(name: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
     return {"id": name, "from_name": name, "to_name": "passage", "type": kind, "value": value}
 
 
-def _verdict(choice: object, decision: object) -> Verdict | Preference | None:
+def _verdict(choice: object, data: Mapping[str, Any]) -> str | None:
+    decision, corpus = data.get("decision"), str(data.get("corpus") or "")
+    if is_check(corpus):
+        form = FORMS.get(corpus.removeprefix(MARK))  # None: another version of Berdseye created the task
+        return next((verdict for verdict in form.values if verdict == choice), None) if form is not None else None
     if isinstance(decision, str) and decision in _OPPOSITE:
         if choice in ("agree", "disagree"):
-            return cast(Verdict, decision if choice == "agree" else _OPPOSITE[decision])
+            return decision if choice == "agree" else _OPPOSITE[decision]
         return "unsure" if choice == "unsure" else None
     return next((verdict for verdict in (*VERDICTS, *PREFERENCES) if verdict == choice), None)
 
 
-def check_config(config: str, title: str, task: Task = "judge") -> None:
+def check_config(config: str, title: str, task: Task = "judge", form: CheckForm | None = None) -> None:
     """Raise `BadInputError` unless the labeling interface has Berdseye's controls with exactly the choices of the task."""
     hint = f"Restore it in project '{title}', Settings, Labeling Interface. Nothing was pushed."
     try:
@@ -178,9 +214,10 @@ def check_config(config: str, title: str, task: Task = "judge") -> None:
     if choices is None:
         raise BadInputError("The labeling interface has no Choices named 'verdict'.", hint=hint)
     values = {str(c.get("value")) for c in choices.iter("Choice")}
-    if values != set(CHOICES[task]):
-        odd = ", ".join(repr(c) for c in sorted(values ^ set(CHOICES[task])))
-        listed = ", ".join(repr(choice) for choice in CHOICES[task])
+    expected = choices_of(task, form)
+    if values != set(expected):
+        odd = ", ".join(repr(c) for c in sorted(values ^ set(expected)))
+        listed = ", ".join(repr(choice) for choice in expected)
         raise BadInputError(
             f"The choices of 'verdict' must be {listed}; these are missing or unknown: {odd}.", hint=hint
         )
@@ -191,12 +228,13 @@ def check_config(config: str, title: str, task: Task = "judge") -> None:
         )
 
 
-def validated(task: Task) -> str:
+def validated(task: Task, form: CheckForm | None = None) -> str:
     """Return the labeling interface of a task, checked by the SDK; the server checks it again when it creates a project."""
     from label_studio_sdk.label_interface import LabelInterface  # takes two seconds: only when a project is created
 
-    LabelInterface(CONFIGS[task]).validate()
-    return CONFIGS[task]
+    interface = interface_of(task, form)
+    LabelInterface(interface).validate()
+    return interface
 
 
 def instruction(text: str) -> str:

@@ -3,6 +3,7 @@
 Also the unique ids of what an exchange creates, so that repeating it creates nothing twice.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,6 +14,7 @@ from sqlalchemy import Connection as Database
 from sqlalchemy import delete, select, update
 
 from berdseye.annotation.batches.stored import Task
+from berdseye.annotation.checks import CHECK, CheckForm, check_form
 from berdseye.annotation.judgments.database import writing
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.judgments.schema import batches, sync_projects, sync_tasks
@@ -153,6 +155,8 @@ def exchanged_projects(judgments: Judgments, connection: Connection) -> list[Pro
 class Purpose(NamedTuple):
     """The purpose of a project; `project` is `Project.key`. No batch: the workspace's project, where every judgment belongs.
 
+    `form` is that of the checks of the batch.
+
     `person`: the only annotator it is for (None: everybody). `received_to` (changes up to this time were pulled) and `swept_at`
     (all tasks were read) are times by the server's clock.
     """
@@ -161,6 +165,7 @@ class Purpose(NamedTuple):
     batch: int | None = None
     person: int | None = None
     task: Task = "judge"
+    form: CheckForm | None = None
     received_to: datetime | None = None
     swept_at: datetime | None = None
 
@@ -195,7 +200,7 @@ def write_received(database: Database, project: str, moment: datetime, *, whole:
 
 def _read_purposes(judgments: Judgments, project: str | None = None) -> Mapping[str, Purpose]:
     query = (
-        select(sync_projects, batches.c.task)
+        select(sync_projects, batches.c.task, batches.c.recipe)
         .outerjoin(batches, batches.c.id == sync_projects.c.batch_id)
         .order_by(sync_projects.c.id)
     )
@@ -205,6 +210,7 @@ def _read_purposes(judgments: Judgments, project: str | None = None) -> Mapping[
         return {
             row.project: Purpose(
                 row.project, row.batch_id, row.annotator_id, row.task or "judge",
+                check_form(str(json.loads(row.recipe).get(CHECK))) if row.task == "check" else None,
                 *(None if text is None else datetime.fromisoformat(text) for text in (row.received_to, row.swept_at)),
             )
             for row in connection.execute(query)

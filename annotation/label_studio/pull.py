@@ -12,6 +12,8 @@ from typing import Any
 
 from sqlalchemy import select
 
+from berdseye.annotation.batches.stored import EVENT_KINDS
+from berdseye.annotation.checks import is_check_key
 from berdseye.annotation.judgments.database import writing
 from berdseye.annotation.judgments.log import Judgments, Source, batched_rows
 from berdseye.annotation.judgments.recorded import PREFERENCES, verdicts_of
@@ -142,7 +144,7 @@ class PullTransaction:
             place,
             uid=self._uids.get(place) or event_uid(project, "judge", newest.id, newest.at),
             at=newest.at,
-            kind="prefer" if judgment.verdict in PREFERENCES else "judge",
+            kind=_kind(place.pair, judgment.verdict),
             verdict=judgment.verdict,
             comment=judgment.comment,
             seconds=newest.seconds,
@@ -165,6 +167,10 @@ class PullTransaction:
             "source": self._source, "target": None, "seconds": None, "shown": None,
             "batch": self._purpose.batch, "evidence": None, "guidelines": None, **fields,
         }  # fmt: skip
+
+
+def _kind(pair: str, verdict: str) -> str:
+    return EVENT_KINDS["check" if is_check_key(pair) else "prefer" if verdict in PREFERENCES else "judge"]
 
 
 def pull(
@@ -191,7 +197,7 @@ def pull(
         purpose = purpose_of(judgments, project.key)
         problems: list[str] = []
         try:
-            check_config(project.config, project.title, purpose.task)
+            check_config(project.config, project.title, purpose.task, purpose.form)
         except BadInputError as error:
             problems.append(str(error))
         changes = read_changes(connection, project, purpose, whole=whole or withdraw_gone)
@@ -264,7 +270,7 @@ def _pull_chunk(
             if theirs is not None and theirs.newest.problem:
                 continue
             judgment = theirs.judgment if theirs else None
-            if judgment is not None and judgment.verdict not in verdicts_of(purpose.task):
+            if judgment is not None and judgment.verdict not in verdicts_of(purpose.task, purpose.form):
                 problems.append(f"Pair {place.pair}: '{judgment.verdict}' is not a verdict of this project's task.")
                 continue
             if place in sent and sent[place] == judgment:

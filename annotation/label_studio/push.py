@@ -86,7 +86,7 @@ def push(
     with connection.exclusively():
         project = reload_project(connection, project)
         purpose = purpose_of(judgments, project.key)
-        check_config(project.config, project.title, purpose.task)
+        check_config(project.config, project.title, purpose.task, purpose.form)
         pusher = _Push(judgments, connection, project, purpose, labels or {}, shown_version(model_version), more or {})
         report, done = ExchangeReport(), 0
         for chunk in batched_rows(keys, _CHUNK):

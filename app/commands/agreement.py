@@ -19,7 +19,8 @@ from berdseye.data.given_options import not_with
 if TYPE_CHECKING:
     import pandas as pd
 
-    from berdseye.evaluation.agreement.report import AgreementReport
+    from berdseye.evaluation.agreement.report import AgreementReport, Choices
+    from berdseye.evaluation.agreement.report_input import ReportInput
 
 
 class Unsure(StrEnum):
@@ -91,6 +92,10 @@ def command(
         str | None,
         typer.Option(help="Without FILE: the detector to compare with the annotators. Default: the adopted one."),
     ] = None,
+    batch: Annotated[
+        str | None,
+        typer.Option(help="Without FILE: only the pairs of this batch, or the checks of a batch of checks."),
+    ] = None,
     unsure: Annotated[Unsure, typer.Option(help="How 'unsure' verdicts count.")] = Unsure.LEFT_OUT,
     skipped: Annotated[Skipped, typer.Option(help="How skipped pairs count.")] = Skipped.LEFT_OUT,
     duplicates: Annotated[
@@ -131,6 +136,8 @@ def command(
     rater whose name begins with 'detector ' is a detector. --csv and --latex print the table of all raters together, or the
     table named by --part.
 
+    With --batch, the report is on the pairs of a batch. For a batch of checks, the summary also states the figure of the paper.
+
     Example: `berdseye agreement labels.csv --json`
     """
     from berdseye.evaluation.agreement.alignment import Rule
@@ -138,13 +145,15 @@ def command(
 
     if csv + latex + json > 1:
         raise BadInputError("--csv, --latex and --json exclude one another.", hint="Give one of them.")
-    not_with("FILE", file is not None, "detector", "no_demo", why="which has its own annotators and detectors")
+    not_with("FILE", file is not None, "detector", "batch", "no_demo", why="which has its own annotators and detectors")
     rule = Rule(unsure.value, skipped.value)
     choices = Choices(rule, duplicates.value, every.value, reference.value, positive, over_questions)
     if out is not None:
         make_folder(out)  # report a folder that cannot be created before the work starts
-    labels, gold = (_read(file), {}) if file is not None else _stored(workspace, detector, demo=not no_demo)
-    result = report(labels, choices, gold)
+    if file is not None:
+        result = report(_read(file), choices)
+    else:
+        result = report(*_stored(workspace, detector, batch, choices, demo=not no_demo))
     note(result.summary)
     if out is not None:
         from berdseye.evaluation.agreement.exports import write_report
@@ -173,16 +182,20 @@ def _read(file: Path) -> "pd.DataFrame":
     return labels
 
 
-def _stored(workspace: Path | None, detector: str | None, *, demo: bool) -> "tuple[pd.DataFrame, dict[str, bool]]":
+def _stored(
+    workspace: Path | None, detector: str | None, batch: str | None, choices: "Choices", *, demo: bool
+) -> "ReportInput":
+    from berdseye.annotation.batches.stored import load_batch
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.detectors.detector_registry import parse_detector
     from berdseye.detectors.trained import adopted_detector
-    from berdseye.evaluation.agreement.labels import adjudicated, agreement_labels
+    from berdseye.evaluation.agreement.report_input import report_input
 
     ws = open_workspace(workspace)
     chosen = parse_detector(detector or adopted_detector(ws), ws)
     judgments = Judgments.open(ws.judgments_url)
-    return agreement_labels(ws, judgments, chosen, demo=demo), adjudicated(judgments)
+    among = None if batch is None else load_batch(judgments, batch)
+    return report_input(ws, judgments, chosen, choices, batch=among, demo=demo)
 
 
 def _print(result: "AgreementReport", part: AgreementTable | None, *, csv: bool, latex: bool, json: bool) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from berdseye.app.access.acting import acting_name
+from berdseye.app.commands.batch_results import NameArgument, export, judgments_of, preferences, qualification
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
@@ -14,12 +15,10 @@ from berdseye.data.given_options import given_options, not_with, only_with
 if TYPE_CHECKING:
     from berdseye.annotation.batches.stored import Batch
     from berdseye.annotation.judgments.log import Judgments
-    from berdseye.data.workspace import Workspace
 
 batch = typer.Typer(
     no_args_is_help=True, help="Create, follow and export batches: pairs that are sent out for judging."
 )
-NameArgument = Annotated[str, typer.Argument(help="The name of the batch.")]
 RESERVATION_MINUTES = 30
 _LONGEST_RESERVATION = 366 * 24 * 60
 
@@ -32,6 +31,7 @@ def register(cli: typer.Typer) -> None:
     batch.command("close")(close)
     batch.command("export")(export)
     batch.command("preferences")(preferences)
+    batch.command("qualification")(qualification)
     cli.add_typer(batch, name="batch")
 
 
@@ -40,7 +40,10 @@ def create(
     run: Annotated[list[str] | None, typer.Option(help="A stored run; repeat the option to pool several runs.")] = None,
     k: Annotated[int, typer.Option("--k", "-k", min=1, help="How many passages of each ranking to take.")] = 5,
     file: Annotated[
-        Path | None, typer.Option(help="A TSV, CSV, JSONL or Parquet file of pairs (passage, perspective).")
+        Path | None,
+        typer.Option(
+            help="A TSV, CSV, JSONL or Parquet file of pairs (passage, perspective); for the task check a JSONL file of items."
+        ),
     ] = None,
     answers: Annotated[
         Path | None, typer.Option(help="For the task prefer: a JSON Lines file of question, first and second answer.")
@@ -90,11 +93,32 @@ def create(
         typer.Option(help="A batch whose questions are left out, so that two batches share no question; repeatable."),
     ] = None,
     task: Annotated[
-        Literal["judge", "verify", "prefer"],
+        Literal["judge", "verify", "prefer", "check"],
         typer.Option(
-            help="What annotators do: judge a pair, verify a decision of the detector, or prefer one of two answers."
+            help="What annotators do: judge a pair, verify a decision of the detector, prefer one of two answers, or check "
+            "constructed data."
         ),
     ] = "judge",
+    check: Annotated[
+        str | None,
+        typer.Option(
+            help="For the task check: what people decide about an item, one of inspect, debatable, duplicate, grounded, "
+            "addresses, covered, relevant and dispute."
+        ),
+    ] = None,
+    exam: Annotated[
+        bool,
+        typer.Option(
+            "--exam",
+            help="For the task check: each person judges every item, whose `expected` verdict is known to you alone.",
+        ),
+    ] = False,
+    training: Annotated[
+        bool,
+        typer.Option(
+            "--training", help="As --exam, but each person sees the `expected` verdict after their own, as feedback."
+        ),
+    ] = False,
     per_pair: Annotated[int, typer.Option(min=1, help="How many people judge each pair.")] = 1,
     person: Annotated[
         list[str] | None,
@@ -141,6 +165,11 @@ def create(
 
     only_with("--decide", decide, "measure")
     only_with("--run", run, "k")
+    only_with("--task check", task == "check", "check", "exam", "training")
+    not_with("--exam", exam, "training", why="which gives feedback")
+    not_with(
+        "--exam or --training", exam or training, "per_pair", "calibration", why="in which everyone judges every item"
+    )
     drawn = preset in QUESTION_PRESETS or bool(answer_set)
     only_with("--preset berds or random-questions, or --answer-set", drawn, "questions")
     only_with("--answer-set", answer_set, "dataset")
@@ -177,12 +206,15 @@ def create(
         reservation_seconds=reservation_minutes * 60,
         answer_sets=tuple(answer_set or ()),
         dataset=dataset,
+        check=check,
+        purpose="exam" if exam else "training" if training else None,
     )
+    not_with("--task check", task == "check", "detector", "shown", why="which uses no detector")
     not_with("--task prefer", request.resolved_task == "prefer", "detector", "shown", why="which uses no detector")
     folder = open_workspace(workspace)
     made_by = acting_name(folder)
-    created, pairs = create_requested_batch(folder, _judgments(folder), request, made_by=made_by, counting=counting)
-    note(f"{created.name}: {pairs} pairs, {per_pair} people a pair")
+    created, pairs = create_requested_batch(folder, judgments_of(folder), request, made_by=made_by, counting=counting)
+    note(f"{created.name}: {pairs} pairs, {len(created.people) if request.purpose else per_pair} people a pair")
     if json:
         print_json(_as_json(created))
 
@@ -197,7 +229,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
     from berdseye.annotation.batches.progress import batch_progress
     from berdseye.annotation.batches.stored import list_batches
 
-    judgments = _judgments(open_workspace(workspace))
+    judgments = judgments_of(open_workspace(workspace))
     rows = [(found, batch_progress(judgments, found, time=time.time())) for found in list_batches(judgments)]
     if json:
         print_json(
@@ -215,17 +247,19 @@ def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption
     """Show what a batch asks for, its progress, the share of each person, and the flagged perspectives.
 
     Of one that decides between two runs: which is ahead, how likely that is wrong, and about how many more judgments settle it.
+    Of one of checks: how many items people accept and reject, with the figure of the paper.
 
     Example: `berdseye batch show first`
     """
     import time
 
+    from berdseye.annotation.batches.check_outcomes import check_outcomes, outcome_text
     from berdseye.annotation.batches.progress import batch_progress, batch_shares, flags
     from berdseye.annotation.batches.stored import load_batch
     from berdseye.evaluation.selection.decision import decision_standing
 
     held = open_workspace(workspace)
-    judgments = _judgments(held)
+    judgments = judgments_of(held)
     found = load_batch(judgments, name)
     p = batch_progress(judgments, found, time=time.time())
     shares = batch_shares(judgments, found)
@@ -235,7 +269,7 @@ def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption
         numbers = p._asdict() | {"people": [share._asdict() for share in shares]}
         decision = None if standing is None else standing._asdict() | {"needed": standing.needed._asdict()}
         rest = {"progress": numbers, "flags": flagged.to_dict(orient="records"), "decision": decision}
-        print_json(_as_json(found) | rest)
+        print_json(_as_json(found) | rest | _outcomes(judgments, found))
         return
     sight = "blind" if found.blind else "shown"
     if found.shown_share is not None:
@@ -243,6 +277,8 @@ def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption
     print(f"{found.name}\t{'open' if found.is_open else 'closed'}\t{found.task}, {sight}")
     if standing is not None:
         print(standing)
+    if found.check is not None:
+        print(outcome_text(found.check, check_outcomes(judgments, found)))
     print(
         f"{p.finished} of {p.pairs} pairs finished, {p.judgments} of {p.wanted} judgments, {p.reserved} reserved, {p.extra} extra"
     )
@@ -266,84 +302,31 @@ def close(
     from berdseye.annotation.batches.stored import close_batch, load_batch
 
     held = open_workspace(workspace)
-    judgments = _judgments(held)
+    judgments = judgments_of(held)
     found = close_batch(judgments, load_batch(judgments, name), made_by=acting_name(held), reopen=reopen)
     note(f"{found.name} is {'open' if found.is_open else 'closed'}")
 
 
-def export(
-    name: NameArgument,
-    path: Annotated[
-        Path,
-        typer.Argument(
-            dir_okay=False, writable=True, help="A .csv, .jsonl or .parquet file; with --label-studio a .json file."
-        ),
-    ],
-    label_studio: Annotated[
-        bool,
-        typer.Option(
-            "--label-studio", help="Write the tasks for a Label Studio server that cannot be reached from here."
-        ),
-    ] = False,
-    workspace: WorkspaceOption = None,
-) -> None:
-    """Export every judgment of a batch with its pair, the detector's probability and the adjudicated verdict.
+def _outcomes(judgments: "Judgments", batch: "Batch") -> dict[str, object]:
+    """Return the outcomes of a batch of checks for JSON; nothing for another task."""
+    from berdseye.annotation.batches.check_outcomes import check_outcomes
 
-    With `--label-studio`, export the tasks, without judgments, and the labeling interface as a .config.xml file next to them.
-    `berdseye judgments import` imports what that server exports.
-
-    Example: `berdseye batch export first first.csv`
-    """
-    from berdseye.annotation.batches.progress import batch_frame
-    from berdseye.annotation.batches.stored import load_batch
-    from berdseye.data.files.tables import write_table
-
-    judgments = _judgments(open_workspace(workspace))
-    if label_studio:
-        from berdseye.annotation.label_studio.batch_projects import write_batch_file
-
-        form = write_batch_file(judgments, load_batch(judgments, name), path)
-        note(f"{path}: the tasks; {form.name}: the labeling interface of their project")
-        return
-    table = batch_frame(judgments, load_batch(judgments, name))
-    write_table(table, path)
-    note(f"{path}: {len(table)} rows")
-
-
-def preferences(
-    name: NameArgument,
-    path: Annotated[Path, typer.Argument(dir_okay=False, writable=True, help="A .jsonl file.")],
-    workspace: WorkspaceOption = None,
-) -> None:
-    """Export people's preferences between answers as preferences between the systems that wrote the answers.
-
-    The batch must have been created with --answer-set. `berdseye study debateqa-meta` rates the systems by the preferences (Elo),
-    and compares every measure of answers with the ratings.
-
-    Example: `berdseye batch preferences people people.jsonl`, then `berdseye study debateqa-meta --preferences people.jsonl`
-    """
-    from berdseye.annotation.batches.stored import load_batch
-    from berdseye.evaluation.selection.answer_pairs import batch_preferences, write_preferences
-
-    held = open_workspace(workspace)
-    judgments = _judgments(held)
-    found = batch_preferences(held, judgments, load_batch(judgments, name))
-    write_preferences(path, found)
-    note(f"{path}: {len(found)} preferences of {len({p.annotator for p in found})} people")
-
-
-def _judgments(workspace: "Workspace") -> "Judgments":
-    from berdseye.annotation.judgments.log import Judgments
-
-    return Judgments.open(workspace.judgments_url)
+    if batch.check is None:
+        return {}
+    outcomes = {pair: outcome._asdict() for pair, outcome in check_outcomes(judgments, batch).items()}
+    return {"outcomes": outcomes, "printed": batch.check.printed}
 
 
 def _as_json(batch: "Batch") -> dict[str, object]:
+    from berdseye.annotation.checks import KNOWN
+
+    # Known answers are left out: people who take an exam may read this.
     return {
         **{field: getattr(batch, field) for field in ("name", "at", "made_by", "task", "per_pair", "calibration")},
         **{field: getattr(batch, field) for field in ("order", "blind", "shown_share", "seed")},
         "reservation_minutes": batch.hold / 60 if batch.hold % 60 else batch.hold // 60,
-        **{field: getattr(batch, field) for field in ("recipe", "guidelines")},
+        "recipe": {key: value for key, value in batch.recipe.items() if key != KNOWN},
+        "guidelines": batch.guidelines,
         "people": [person.name for person in batch.people],
         "open": batch.is_open,
     }

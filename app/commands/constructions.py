@@ -73,7 +73,7 @@ def _command(kind: Kind) -> Callable[..., None]:
         json: JsonOption = False,
         **options: Any,
     ) -> None:
-        from berdseye.evaluation.construction.stored import begin
+        from berdseye.evaluation.construction.opening import begin
 
         begun = begin(
             open_workspace(workspace),
@@ -123,7 +123,7 @@ def resume(
 
     Example: `berdseye construct resume mine`
     """
-    from berdseye.evaluation.construction.stored import open_construction
+    from berdseye.evaluation.construction.opening import open_construction
 
     _run(open_construction(open_workspace(workspace), name), until, step, dry_run, json)
 
@@ -133,7 +133,7 @@ def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption
 
     Example: `berdseye construct show mine`
     """
-    from berdseye.evaluation.construction.stored import open_construction
+    from berdseye.evaluation.construction.opening import open_construction
 
     _show(open_construction(open_workspace(workspace), name), json)
 
@@ -148,8 +148,8 @@ def rejected(
 
     Example: `berdseye construct rejected mine --step perspectives`
     """
+    from berdseye.evaluation.construction.opening import open_construction
     from berdseye.evaluation.construction.reporting import rejections
-    from berdseye.evaluation.construction.stored import open_construction
 
     rows = [one._asdict() for one in rejections(open_construction(open_workspace(workspace), name), step)]
     if json:
@@ -179,7 +179,7 @@ def overrule(
 
     Example: `berdseye construct overrule mine personal 12 17 --why "asks for an opinion"`
     """
-    from berdseye.evaluation.construction.stored import open_construction
+    from berdseye.evaluation.construction.opening import open_construction
 
     ws = open_workspace(workspace)
     opened = open_construction(ws, name)
@@ -205,7 +205,7 @@ def dataset(
     Example: `berdseye construct dataset mine --dev-share 0.25`
     """
     from berdseye.evaluation.construction.finishing import finish
-    from berdseye.evaluation.construction.stored import open_construction
+    from berdseye.evaluation.construction.opening import open_construction
 
     opened = open_construction(open_workspace(workspace), name)
     for line in finish(opened, as_name or name, dev_share=dev_share, seed=seed, replacing=replace):
@@ -217,7 +217,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
 
     Example: `berdseye construct list`
     """
-    from berdseye.evaluation.construction.stored import list_constructions, open_construction
+    from berdseye.evaluation.construction.opening import list_constructions, open_construction
 
     ws = open_workspace(workspace)
     rows = []
@@ -240,7 +240,7 @@ def remove(
 
     Example: `berdseye construct remove mine --yes`
     """
-    from berdseye.evaluation.construction.stored import open_construction, remove_construction
+    from berdseye.evaluation.construction.opening import open_construction, remove_construction
 
     ws = open_workspace(workspace)
     open_construction(ws, name)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 guidelines = typer.Typer(no_args_is_help=True, help="Show, set and list the versions of the annotation guidelines.")
 TaskOption = Annotated[
-    Literal["judge", "verify", "prefer"], typer.Option(help="The annotation task that the guidelines are for.")
+    Literal["judge", "verify", "prefer", "check"], typer.Option(help="The annotation task that the guidelines are for.")
 ]
 
 

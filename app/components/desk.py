@@ -10,6 +10,7 @@ from berdseye.annotation.batches.dealing import arm
 from berdseye.annotation.batches.queue import BatchQueue
 from berdseye.annotation.batches.runs_queue import RunsQueue
 from berdseye.annotation.batches.stored import Batch, Task
+from berdseye.annotation.checks import CheckForm
 from berdseye.annotation.guidelines.versions import Guidelines, in_use, judged_by_before, load
 from berdseye.annotation.judgments.log import Annotator, PairRecord
 from berdseye.annotation.judgments.pace import Pace, first_event_since, midnight, pace
@@ -18,12 +19,20 @@ from berdseye.annotation.judgments.recorded import JudgmentDetails, last_undone
 from berdseye.app.access.session import errors_in_place, judgments, workspace
 from berdseye.app.components.card_focus import mark_drawn, take_answer
 from berdseye.app.components.guidelines_changes import differences
-from berdseye.app.components.judging import keep_own, replaced
+from berdseye.app.components.judging import beginning, keep_own, replaced
 from berdseye.app.components.keys import FLAG, GUIDELINES, PAUSE, SKIP, UNDO
 from berdseye.app.components.next_pair import next_pair
-from berdseye.app.components.pair_card import CARD_HEIGHT, answers_card, choices_of, pair_card, verdict_buttons
+from berdseye.app.components.pair_card import (
+    CARD_HEIGHT,
+    answers_card,
+    check_card,
+    choices_of,
+    pair_card,
+    verdict_buttons,
+)
 from berdseye.app.components.passage_text import restore_evidence, taken_evidence
 from berdseye.app.components.plain_text import escaped, without_pictures
+from berdseye.app.components.training_feedback import draw_answers, feedback
 from berdseye.app.components.working_time import WorkingTime, working_time
 from berdseye.app.jobs.deciding import count_judgment
 
@@ -36,6 +45,11 @@ _FITTING = """<style>
 }
 .st-key-guidelines { overflow-y: auto; }
 </style>"""
+_FLAG_HELP = (
+    "Report that the perspective's text is unclear, mixes two views or expresses none. Give the reason in the comment "
+    "first."
+)
+_CHECK_FLAG_HELP = "Mark this item as difficult. Give the reason in the comment first. The mark changes no verdict."
 _LAST, _PAUSED, _HIDDEN, _DRAWN = "last_word", "paused_at", "guidelines_hidden", "pair_drawn"
 
 
@@ -110,6 +124,11 @@ class Desk:
         return "judge" if self.batch is None else self.batch.task
 
     @property
+    def form(self) -> CheckForm | None:
+        """The form of the checks of the batch; None for another task."""
+        return None if self.batch is None else self.batch.check
+
+    @property
     def read(self) -> str:
         """The key of the session state that records which version of the guidelines the person has read here."""
         return f"guidelines_read {self.name}"
@@ -140,6 +159,7 @@ def draw_desk(desk: Desk) -> None:
         with card:
             if key is None:
                 st.success(desk.finished)
+                draw_answers(desk.batch, desk.person)
             else:
                 _card(desk, key)
         if key is None:
@@ -176,7 +196,12 @@ def _read_before(desk: Desk, guidelines: Guidelines) -> str | None:
 
 def _card(desk: Desk, key: str) -> None:
     record = desk.queue.record(key)
-    answers_card(record) if desk.task == "prefer" else pair_card(record)
+    if desk.form is not None:
+        check_card(record, desk.form)
+    elif desk.task == "prefer":
+        answers_card(record)
+    else:
+        pair_card(record)
     working_time().show(key)
     following = desk.queue.after(desk.person, key) if desk.task == "judge" else None
     shown_alone = following is not None and _is_blind(desk, key) and _is_blind(desk, following)
@@ -190,7 +215,7 @@ def _keys(desk: Desk, key: str, guidelines: Guidelines) -> None:
     with st.container(horizontal=True, gap="small", key="verdicts"):
         verdict_buttons(
             key,
-            choices_of(desk.task, decision=decision),
+            choices_of(desk.task, decision=decision, form=desk.form),
             lambda pair, verdict: _give(desk, pair, verdict, guidelines),
         )
         st.button(
@@ -212,12 +237,11 @@ def _keys(desk: Desk, key: str, guidelines: Guidelines) -> None:
                 label_visibility="collapsed",
             )
         st.button(
-            "Flag",
+            "Difficult" if desk.form is not None else "Flag",
             icon=":material/flag:",
             shortcut=FLAG,
             key=f"flag-{key}",
-            help="Report that the perspective's text is unclear, mixes two views or expresses none. Give the reason in the "
-            "comment first.",
+            help=_CHECK_FLAG_HELP if desk.form is not None else _FLAG_HELP,
             on_click=_flag,
             args=(desk, key),
         )
@@ -299,7 +323,8 @@ def _flag(desk: Desk, pair: str) -> None:
         judgments().add_pairs([record])
         comment = str(st.session_state.get(_comment_key(pair)) or "")
         judgments().flag(desk.person, pair, source="annotate", comment=comment)
-        _set_message(desk, f"Flagged: “{escaped(record.perspective)}”. You can still judge or skip it.")
+        done = "Flagged" if desk.form is None else "Marked as difficult"
+        _set_message(desk, f"{done}: “{escaped(_name(desk, record))}”. You can still judge or skip it.")
 
 
 def _pause(desk: Desk) -> None:
@@ -319,9 +344,18 @@ def _toggle_guidelines() -> None:
 
 def _summarize(desk: Desk, pair: str, verdict: str, addition: str = "") -> None:
     record = desk.queue.record(pair)
-    text = record.question if desk.task == "prefer" else record.perspective
     opinion = f"; {desk.opinion(record)}" if desk.opinion is not None else ""
-    _set_message(desk, f"Last pair: “{escaped(text)}” — you: **{escaped(verdict)}**{opinion}.{addition}")
+    told = feedback(desk.batch, pair, verdict) if verdict != "skipped" else ""
+    _set_message(
+        desk, f"Last pair: “{escaped(_name(desk, record))}” — you: **{escaped(verdict)}**{told}{opinion}.{addition}"
+    )
+
+
+def _name(desk: Desk, record: PairRecord) -> str:
+    """Return the text by which a message names a pair; the statement of a check may be long."""
+    if desk.task == "prefer":
+        return record.question
+    return record.perspective if desk.form is None else beginning(record.perspective)
 
 
 def _set_message(desk: Desk, text: str) -> None:

@@ -15,6 +15,7 @@ TASK_TITLES: dict[Task, str] = {
     "judge": "Judge a pair",
     "verify": "Verify a decision",
     "prefer": "Prefer an answer",
+    "check": "Check constructed data",
 }
 _EDITED, _MESSAGE = "guidelines_edited", "guidelines_message"
 _BOX, _EDITOR = 460, 380

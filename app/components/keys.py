@@ -71,12 +71,12 @@ _CARDS = (
     _LEAVE,
 )
 ANNOTATE = (
-    Binding("1", "supports (Agree, First)"),
-    Binding("2", "does not support (Disagree, Second)"),
-    Binding("3", "unsure (Neither)"),
+    Binding("1", "supports (Agree, First; the first verdict of a check)"),
+    Binding("2", "does not support (Disagree, Second; the second verdict)"),
+    Binding("3", "unsure (Neither; the third verdict)"),
     Binding(SKIP, "skip"),
     _UNDO,
-    Binding(FLAG, "flag the perspective's text as unsuitable"),
+    Binding(FLAG, "flag the perspective's text as unsuitable, or a check as difficult"),
     Binding(EVIDENCE, "choose sentences of the passage as evidence", "passage"),
     _COMMENT,
     Binding(GUIDELINES, "show or hide the guidelines"),
@@ -85,9 +85,9 @@ ANNOTATE = (
     _LEAVE,
 )
 ADJUDICATION = (
-    Binding("1", "supports (First)"),
-    Binding("2", "does not support (Second)"),
-    Binding("3", "unsure (Neither)"),
+    Binding("1", "supports (First; the first verdict of a check)"),
+    Binding("2", "does not support (Second; the second verdict)"),
+    Binding("3", "unsure (Neither; the third verdict)"),
     _UNDO,
     Binding(NEXT, "the next pair"),
     Binding(PREVIOUS, "the previous pair"),

@@ -96,7 +96,7 @@ def _row(own: OwnJudgment, now: OwnJudgment | None, place: int, here: str) -> No
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             verdict_buttons(
                 own.pair,
-                choices_of("prefer" if prefer else "judge"),
+                choices_of(own.task, form=own.form),
                 lambda _, verdict: _change(own, verdict),
                 at="-own",
                 keys=False,
@@ -104,13 +104,14 @@ def _row(own: OwnJudgment, now: OwnJudgment | None, place: int, here: str) -> No
             )
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.caption(_where(own, now), width="content")
-            st.button(
-                "Open the passage",
-                type="tertiary",
-                key=f"open-own-{own.pair}",
-                on_click=_find_passage,
-                args=(own.record, here),
-            )
+            if own.form is None:
+                st.button(
+                    "Open the passage",
+                    type="tertiary",
+                    key=f"open-own-{own.pair}",
+                    on_click=_find_passage,
+                    args=(own.record, here),
+                )
 
 
 def _where(own: OwnJudgment, now: OwnJudgment | None) -> str:

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from berdseye.annotation.batches.stored import Task
+from berdseye.annotation.checks import CheckForm
 from berdseye.annotation.judgments.adjudication import Dispute, trail
 from berdseye.annotation.judgments.log import PairRecord
 from berdseye.annotation.judgments.recorded import Span, merged
@@ -37,6 +38,30 @@ def judged_card(record: PairRecord, evidence: Sequence[Span]) -> None:
         _above(record)
         st.markdown(highlighted(record.passage, merged(evidence)))
         _below(record)
+
+
+def check_card(record: PairRecord, form: CheckForm) -> None:
+    """Draw a check: the text that is checked, and what one reads for it, in which the person can select evidence."""
+    with st.container(border=True, height=CARD_HEIGHT, key="pair-card", gap="xsmall"):
+        _statement(record, form)
+        passage_text(record.key, record.passage)
+
+
+def judged_check_card(record: PairRecord, form: CheckForm, evidence: Sequence[Span]) -> None:
+    """Draw a judged check with the evidence that people selected."""
+    with st.container(border=True, height=CARD_HEIGHT, key="dispute-card", gap="xsmall"):
+        _statement(record, form)
+        st.markdown(highlighted(record.passage, merged(evidence)))
+
+
+def _statement(record: PairRecord, form: CheckForm) -> None:
+    st.markdown(f"**{escaped(form.question)}**")
+    if record.question:
+        st.markdown(f"**Question** {escaped(record.question)}")
+    st.caption(form.statement)
+    for paragraph in filter(str.strip, record.perspective.splitlines()):
+        st.markdown(f":blue[{escaped(paragraph)}]")
+    st.caption(f"{form.passage}{f': {escaped(record.title)}' if record.title else ''}")
 
 
 def answers_card(record: PairRecord) -> None:
@@ -80,11 +105,22 @@ _PREFER = (
     Choice("second", "Second", ":material/looks_two:"),
     Choice("neither", "Neither", ":material/balance:"),
 )
-ICONS = {choice.verdict: choice.icon for choice in (*_JUDGE, *_PREFER)}
+_ICONS = {choice.verdict: choice.icon for choice in (*_JUDGE, *_PREFER)}
+_CHECK_ICONS = {True: _YES, False: _NO, None: _UNSURE}
 
 
-def choices_of(task: Task, *, decision: bool = False) -> tuple[Choice, ...]:
-    """Return the verdicts of a task. When verifying, they agree or disagree with the `decision` on screen."""
+def icon_of(verdict: str, form: CheckForm | None = None) -> str:
+    """Return the icon of a verdict, of a check by its form."""
+    if form is None:
+        return _ICONS[verdict]
+    return next(_CHECK_ICONS[one.accepts] for one in form.verdicts if one.verdict == verdict)
+
+
+def choices_of(task: Task, *, decision: bool = False, form: CheckForm | None = None) -> tuple[Choice, ...]:
+    """Return the verdicts of a task, of a check by its form. When verifying, they agree or disagree with the `decision` on
+    screen."""
+    if form is not None:
+        return tuple(Choice(one.verdict, one.verdict.capitalize(), _CHECK_ICONS[one.accepts]) for one in form.verdicts)
     if task == "prefer":
         return _PREFER
     if task == "judge":
@@ -111,7 +147,7 @@ def verdict_buttons(
     The buttons belong to this pair, so that a key pressed before the next pair is on screen does not judge that one. If a pair
     is on the page twice, `at` distinguishes its buttons. Without `keys`, `berdseye.app.components.card_focus` presses them.
     """
-    for key, choice in zip(VERDICTS, choices, strict=True):
+    for key, choice in zip(VERDICTS[: len(choices)], choices, strict=True):
         st.button(
             choice.label,
             icon=choice.icon,
@@ -135,10 +171,10 @@ def names_of(dispute: Dispute, *, hidden: bool) -> dict[int, str]:
 
 def votes(dispute: Dispute, *, hidden: bool) -> None:
     """Draw every vote with its comment and evidence, and the adjudicated verdict if there is one."""
-    names = names_of(dispute, hidden=hidden)
+    names, form = names_of(dispute, hidden=hidden), dispute.form
     for vote in sorted(dispute.votes, key=lambda vote: names[vote.annotator.id]) if hidden else dispute.votes:
         with st.container(border=True, gap="xsmall"):
-            st.markdown(f"{ICONS[vote.verdict]} **{vote.verdict}** · {escaped(names[vote.annotator.id])}")
+            st.markdown(f"{icon_of(vote.verdict, form)} **{vote.verdict}** · {escaped(names[vote.annotator.id])}")
             if vote.comment:
                 st.markdown(escaped(vote.comment))
             for start, end in vote.evidence:

@@ -334,20 +334,28 @@ class Workspace:
         return self.people.frame()
 
     def agreement(
-        self, part: str = "together", *, detector: str | None = None, demo: bool = True, **choices: Any
+        self,
+        part: str = "together",
+        *,
+        detector: str | None = None,
+        batch: str | None = None,
+        demo: bool = True,
+        **choices: Any,
     ) -> pd.DataFrame:
         """Return a table of the agreement among people and with a detector, by default the adopted one: 'together', 'pairs',
-        'slices', 'time', 'detection', 'anchoring' and others. `choices` are those of
+        'slices', 'time', 'detection', 'anchoring' and others; on all pairs or on those of a batch. `choices` are those of
         `berdseye.evaluation.agreement.report.Choices`."""
+        from berdseye.annotation.batches.stored import load_batch
         from berdseye.detectors.detector_registry import parse_detector
-        from berdseye.evaluation.agreement.labels import adjudicated, agreement_labels
         from berdseye.evaluation.agreement.report import PARTS, Choices, report
+        from berdseye.evaluation.agreement.report_input import report_input
 
         if part not in PARTS:
             raise UnknownNameError("part of the agreement", part, PARTS)
         chosen = parse_detector(detector or self.detectors[0], self.folder)
-        rows = agreement_labels(self.folder, self.people, chosen, demo=demo)
-        return report(rows, Choices(**choices), adjudicated(self.people)).parts[part]
+        among = None if batch is None else load_batch(self.people, batch)
+        given = report_input(self.folder, self.people, chosen, Choices(**choices), batch=among, demo=demo)
+        return report(*given).parts[part]
 
     def reliability(self, model: str = "dawid-skene", *, pairs: bool = False, demo: bool = True) -> pd.DataFrame:
         """Return how reliable each person is or, with `pairs`, how certain each pair and whom to ask next, by the model

@@ -11,7 +11,15 @@ from berdseye.app.components.card_focus import mark_drawn, move_on, take_answer
 from berdseye.app.components.choices import selectbox_by_id
 from berdseye.app.components.keys import ADJUDICATION, NEXT, PREVIOUS, UNDO, key_list, keyboard
 from berdseye.app.components.page_button import page_button
-from berdseye.app.components.pair_card import answers_card, choices_of, judged_card, trail_table, verdict_buttons, votes
+from berdseye.app.components.pair_card import (
+    answers_card,
+    choices_of,
+    judged_card,
+    judged_check_card,
+    trail_table,
+    verdict_buttons,
+    votes,
+)
 
 EVERYTHING = "all judgments"
 # The card and the buttons are visible together down to 1024 x 768: everything above and below them takes 26.25 rem.
@@ -58,7 +66,11 @@ def chosen(open_disputes: list[Dispute]) -> Dispute:
 def keys(person: Annotator, dispute: Dispute, listed: list[Dispute]) -> None:
     """Draw the buttons that settle the pair and those that move from pair to pair."""
     with st.container(horizontal=True, gap="small", key="verdicts"):
-        verdict_buttons(dispute.key, choices_of(dispute.task), lambda _, verdict: decide(person, dispute, verdict))
+        verdict_buttons(
+            dispute.key,
+            choices_of(dispute.task, form=dispute.form),
+            lambda _, verdict: decide(person, dispute, verdict),
+        )
         undo_button(person)
     with st.container(horizontal=True, gap="small"):
         with st.container(key="comment"):
@@ -141,10 +153,13 @@ def page() -> None:
     st.html(_FITTING)
     card, side = st.columns([3, 2])
     with card:
+        evidence = [span for vote in dispute.votes for span in vote.evidence]
         if dispute.task == "prefer":
             answers_card(dispute.record)
+        elif dispute.form is not None:
+            judged_check_card(dispute.record, dispute.form, evidence)
         else:
-            judged_card(dispute.record, [span for vote in dispute.votes for span in vote.evidence])
+            judged_card(dispute.record, evidence)
     with side:
         votes(dispute, hidden=hidden)
         trail_table(dispute, hidden=hidden)

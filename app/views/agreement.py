@@ -1,14 +1,16 @@
 """The Agreement page: the agreement of people with each other and with the detector, the pairs on which they disagree, and the
 exports."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import altair as alt
 import pandas as pd
 import streamlit as st
 
-from berdseye.annotation.batches.stored import batch_pairs, list_batches, load_batch
+from berdseye.annotation.batches.check_outcomes import check_outcomes, form_of_batch, outcome_text
+from berdseye.annotation.batches.progress import batch_frame
+from berdseye.annotation.batches.stored import Batch, batch_pairs, list_batches, load_batch
 from berdseye.annotation.judgments.adjudication import adjudicated_labels
 from berdseye.annotation.training_sets.labelling import training_data
 from berdseye.app.access.session import errors_in_place, judgments, workspace
@@ -29,6 +31,7 @@ from berdseye.evaluation.agreement.exports import NOTES, TITLES, shown, to_html,
 from berdseye.evaluation.agreement.labels import DETECTOR, adjudicated, agreement_labels, labels_among
 from berdseye.evaluation.agreement.pairwise import confusion
 from berdseye.evaluation.agreement.report import AgreementReport, Choices, report
+from berdseye.evaluation.agreement.report_input import report_input
 from berdseye.evaluation.agreement.slices import PERIODS, Period
 from berdseye.evaluation.selection.decision import decides, deciding_batch, renew_order
 
@@ -68,10 +71,19 @@ def computed(version: int, chosen: PageChoices) -> AgreementReport:
         reference=chosen.reference,
         over_questions=chosen.over_questions,
     )
+    if (batch := _checks_of(chosen)) is not None:
+        given = report_input(workspace(), judgments(), None, choices, batch=batch)
+        return report(labels_among(given.labels, None, chosen.people), given.choices)
     labels = labels_of(version, chosen.detector, chosen.demo)
     if chosen.batch or chosen.people:
         labels = labels_among(labels, _pairs_of(chosen), chosen.people)
     return report(labels, choices, adjudicated(judgments()))
+
+
+def _checks_of(chosen: PageChoices) -> Batch | None:
+    """Return the chosen batch if it is one of checks, otherwise None."""
+    batch = load_batch(judgments(), chosen.batch) if chosen.batch else None
+    return batch if batch is not None and batch.check is not None else None
 
 
 def _pairs_of(chosen: PageChoices) -> list[str] | None:
@@ -91,18 +103,29 @@ def page() -> None:
             "Nobody has judged a pair yet. Judge some on the Annotate page, or correct a label on the Explore page."
         )
         return
-    detector = parse_detector(chosen.detector, workspace())
-    st.caption(escaped(agreement_report.summary), help=f"Detector: {detector_line(detector)}")
-    draw_together(agreement_report)
-    st.subheader("Detectors against people", anchor=False)
-    st.caption(f"In percent, scored against {escaped(chosen.reference)}, in the layout of BERDS's detection table.")
-    draw_table(agreement_report, "detection")
+    if (checks := _checks_of(chosen)) is not None:
+        st.caption(escaped(agreement_report.summary))
+        draw_outcomes(checks)
+        draw_together(agreement_report)
+    else:
+        detector = parse_detector(chosen.detector, workspace())
+        st.caption(escaped(agreement_report.summary), help=f"Detector: {detector_line(detector)}")
+        draw_together(agreement_report)
+        st.subheader("Detectors against people", anchor=False)
+        st.caption(f"In percent, scored against {escaped(chosen.reference)}, in the layout of BERDS's detection table.")
+        draw_table(agreement_report, "detection")
     draw_tabs(agreement_report)
     draw_anchoring(agreement_report)
-    draw_disagreements(agreement_report)
+    draw_disagreements(agreement_report, checks)
     st.subheader("Exports", anchor=False)
     draw_exports(agreement_report, chosen)
     draw_decisions()
+
+
+def draw_outcomes(batch: Batch) -> None:
+    """Draw what people decided in a batch of checks."""
+    form = form_of_batch(batch)
+    st.markdown(f"**{escaped(form.question)}** {escaped(outcome_text(form, check_outcomes(judgments(), batch)))}")
 
 
 def choices() -> PageChoices:
@@ -237,8 +260,8 @@ def draw_table(agreement_report: AgreementReport, name: str) -> None:
     st.caption(NOTES[name])
 
 
-def draw_disagreements(agreement_report: AgreementReport) -> None:
-    """Draw the confusion table of two raters and the pairs on which they disagree."""
+def draw_disagreements(agreement_report: AgreementReport, checks: Batch | None) -> None:
+    """Draw the confusion table of two raters and the pairs on which they disagree, or the items of a batch of `checks`."""
     shared = sorted(
         (p for p in agreement_report.agreement.pairs if p.n > 0),
         key=lambda p: (p.a.startswith(DETECTOR) or p.b.startswith(DETECTOR), -p.n),
@@ -258,9 +281,8 @@ def draw_disagreements(agreement_report: AgreementReport) -> None:
     records = judgments().pair_records(keys[:_LISTED])
     verdicts = {key: [two.values[code] for code in codes] for key, codes in zip(keys, two.codes[differ], strict=True)}
     comments: dict[str, list[str]] = {}
-    for judgment in judgments().present(keys[:_LISTED]):
-        if judgment.comment:
-            comments.setdefault(judgment.pair, []).append(judgment.comment)
+    for pair, comment in _comments(keys[:_LISTED], checks):
+        comments.setdefault(pair, []).append(comment)
     rows = [
         [*verdicts[key], *(getattr(r, name) for name in _TEXTS), " / ".join(comments.get(key, []))]
         for key, r in records.items()
@@ -274,16 +296,26 @@ def draw_disagreements(agreement_report: AgreementReport) -> None:
         st.dataframe(pd.DataFrame(rows, columns=columns), hide_index=True)
 
 
+def _comments(keys: Sequence[str], checks: Batch | None) -> list[tuple[str, str]]:
+    """Return the comments on these pairs, each with its pair."""
+    if checks is None:
+        return [(judgment.pair, judgment.comment) for judgment in judgments().present(keys) if judgment.comment]
+    frame = batch_frame(judgments(), checks)
+    frame = frame[frame["pair"].isin(list(keys)) & frame["comment"].fillna("").astype(bool)]
+    return list(zip(frame["pair"], frame["comment"], strict=True))
+
+
 def draw_exports(agreement_report: AgreementReport, page_choices: PageChoices) -> None:
     """Draw the buttons for the files of what the page shows. A file is written when its button is pressed."""
 
     def people() -> pd.DataFrame:
-        frame = judgments().frame()
+        checks = _checks_of(page_choices)
+        frame = judgments().frame() if checks is None else batch_frame(judgments(), checks).dropna(subset=["verdict"])
         if page_choices.people:
             frame = frame[frame["annotator"].isin(page_choices.people)]
         if (wanted := _pairs_of(page_choices)) is not None:
             frame = frame[frame["pair"].isin(wanted)]
-        return frame if page_choices.demo else frame[~frame["demo"].astype(bool)]
+        return frame if page_choices.demo or checks is not None else frame[~frame["demo"].astype(bool)]
 
     def fine_tuning_data() -> pd.DataFrame:
         return training_data(judgments().frame(), include_demo=False, adjudicated=adjudicated_labels(judgments()))

@@ -8,6 +8,9 @@ from collections.abc import Collection
 import pandas as pd
 from sqlalchemy import select
 
+from berdseye.annotation.batches.progress import batch_frame
+from berdseye.annotation.batches.stored import Batch
+from berdseye.annotation.checks import MARK
 from berdseye.annotation.judgments.adjudication import adjudicated_labels
 from berdseye.annotation.judgments.database import frame_of
 from berdseye.annotation.judgments.log import Judgments
@@ -33,7 +36,7 @@ DETECTOR = "detector "
 
 
 def stored_labels(judgments: Judgments, *, demo: bool = True) -> pd.DataFrame:
-    """Return the current verdicts of all annotators, and skipped pairs with the label 'skipped', one row each.
+    """Return the current verdicts of all annotators, and skipped pairs with the label 'skipped', one row each; no checks.
 
     Columns: item (the pair's key), annotator, label, at, shown, demo, guidelines (the version under which the label was given),
     and dataset, question_id, corpus and stance of the pair. Judgments of an experiment have an arm ('blind' or 'shown') and a
@@ -42,7 +45,11 @@ def stored_labels(judgments: Judgments, *, demo: bool = True) -> pd.DataFrame:
     columns = [
         present.c[name] for name in ("pair", "annotator_id", "kind", "verdict", "at", "shown", "guidelines", "batch")
     ]
-    verdicts = select(*columns).where(present.c.kind.in_(("judge", "skip"))).order_by(present.c.id)
+    verdicts = (
+        select(*columns)
+        .where(present.c.kind.in_(("judge", "skip")), ~present.c.pair.startswith(MARK))
+        .order_by(present.c.id)
+    )
     with judgments.reading() as connection:
         labels = frame_of(connection.execute(verdicts)).rename(columns={"pair": "item"})
         people = {row.id: row for row in connection.execute(select(annotators))}
@@ -91,6 +98,27 @@ def agreement_labels(
         demo=False,
     )
     return pd.concat([people, machine[[c for c in people.columns if c in machine.columns]]], ignore_index=True)
+
+
+def check_labels(judgments: Judgments, batch: Batch) -> pd.DataFrame:
+    """Return the verdicts that count in a batch of checks as long-form labels, and skipped items with the label 'skipped'.
+
+    Columns: item (the pair's key), annotator, label, at, guidelines, dataset and question_id.
+    """
+    frame = batch_frame(judgments, batch)
+    about = frame.drop_duplicates("pair")[["pair", "dataset", "question_id"]]
+    skips = (
+        select(present.c.pair, annotators.c.name.label("annotator"), present.c.at, present.c.guidelines)
+        .join(annotators, annotators.c.id == present.c.annotator_id)
+        .where(present.c.kind == "skip", present.c.batch == batch.id, annotators.c.demo.is_(False))
+        .order_by(present.c.id)
+    )
+    with judgments.reading() as connection:
+        skipped = frame_of(connection.execute(skips)).assign(verdict=SKIPPED)
+    given = frame.dropna(subset=["verdict"])[["pair", "annotator", "at", "guidelines", "verdict"]]
+    labels = pd.concat([given, skipped], ignore_index=True) if len(skipped) else given
+    labels = labels.merge(about, on="pair").rename(columns={"pair": "item", "verdict": "label"})
+    return labels[["item", "annotator", "label", "at", "guidelines", "dataset", "question_id"]]
 
 
 def labels_among(

@@ -1,14 +1,17 @@
 """The agreement report: all statistics on one set of labels, as tables that the page, the command and the exports share."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
+from berdseye.annotation.checks import CheckForm
+from berdseye.data.errors import BadInputError
 from berdseye.evaluation.agreement.against_people import Reference, against_people
 from berdseye.evaluation.agreement.alignment import (
+    AGAINST,
     SKIPPED,
     UNSURE,
     Aligned,
@@ -60,7 +63,11 @@ class Parts(Mapping[str, pd.DataFrame]):
 
 @dataclass(frozen=True)
 class Choices:
-    """The options of a report, which its summary states."""
+    """The options of a report, which its summary states.
+
+    `values` are the possible labels where they are known (None: the verdicts on a pair, or those that occur); `printed` is the
+    figure of a paper, which the summary states beside ours.
+    """
 
     rule: Rule = field(default_factory=Rule)
     duplicates: DuplicateRule = "refuse"
@@ -68,6 +75,8 @@ class Choices:
     reference: Reference = "another person"
     positive: str | None = None
     over_questions: bool = False
+    values: tuple[str, ...] | None = None
+    printed: str = ""
 
 
 @dataclass(frozen=True)
@@ -117,6 +126,7 @@ class AgreementReport:
         return (
             f"{len(self.rows):,} labels of {len(self.labels.items):,} pairs by {len(self.labels.raters)} raters; rule: "
             f"{self.choices.rule} ({left}){repeated}."
+            f"{f' Paper: {self.choices.printed}.' if self.choices.printed else ''}"
         )
 
     @property
@@ -213,6 +223,21 @@ class AgreementReport:
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
 
+def check_choices(form: CheckForm, choices: Choices) -> Choices:
+    """Return the options of a report on checks of this form: its verdicts, the accepting one as positive, the paper's figure.
+
+    Raises `BadInputError` for the rule that counts 'unsure' as 'does not support', which is no verdict of a check.
+    """
+    if choices.rule.unsure == AGAINST:
+        raise BadInputError(
+            f"'{AGAINST}' is not a verdict of the check '{form.name}', so 'unsure' cannot count as it.",
+            hint="Leave 'unsure' out, or count it as a third label.",
+        )
+    third = choices.rule.unsure == "a third label" and (UNSURE in form.values or choices.rule.skipped == UNSURE)
+    values = tuple(value for value in form.values if value != UNSURE) + ((UNSURE,) if third else ())
+    return replace(choices, values=values, positive=choices.positive or form.accepted[0], printed=form.printed)
+
+
 def report(
     labels: pd.DataFrame, choices: Choices | None = None, gold: Mapping[str, bool] | None = None
 ) -> AgreementReport:
@@ -228,7 +253,8 @@ def report(
     rows = labels if kept is None else kept.labels
     verdicts = {*chosen.rule.values, UNSURE, SKIPPED}
     of_judgments = "label" in labels.columns and len(labels) > 0 and set(labels["label"].dropna().unique()) <= verdicts
-    side_by_side = aligned(rows, chosen.rule.values if of_judgments else None, duplicates=chosen.duplicates)
+    values = chosen.values or (chosen.rule.values if of_judgments else None)
+    side_by_side = aligned(rows, values, duplicates=chosen.duplicates)
     people = tuple(name for name in side_by_side.raters if not name.startswith(DETECTOR))
     left = (0, 0) if kept is None else (kept.unsure_left_out, kept.skipped_left_out)
     return AgreementReport(rows, side_by_side, people, chosen, *left, gold=gold or {})

@@ -36,7 +36,7 @@ def finish(
     if construction.kind.finish is not None:
         if dev_share:
             raise BadInputError(f"A construction of the kind {construction.kind.name} is not divided.")
-        return construction.kind.finish(construction, dataset)
+        return construction.kind.finish(construction.working(), dataset, construction.kept(construction.step_names[-1]))
     questions = construction.kind.questions(construction.kept(construction.step_names[-1]))
     if not questions:
         raise BadInputError(

@@ -15,8 +15,9 @@ from berdseye.data.files.locks import locked
 from berdseye.data.language_models.cost import HighestCost, highest_cost
 from berdseye.data.language_models.protocol import Prompt
 from berdseye.data.progress import Progress, silent
+from berdseye.evaluation.construction.asking import Asking
 from berdseye.evaluation.construction.rows import Row
-from berdseye.evaluation.construction.steps import Asking, Step
+from berdseye.evaluation.construction.steps import Step
 from berdseye.evaluation.construction.stored import SOURCES, Construction
 from berdseye.evaluation.construction.working import Working
 

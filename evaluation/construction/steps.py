@@ -1,45 +1,14 @@
 """What a kind of construction consists of: its steps, the prompts that they send to a language model, and its options."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from berdseye.data.errors import UnknownNameError
-from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.records import Question
+from berdseye.evaluation.construction.asking import Asking
 from berdseye.evaluation.construction.rows import Row
-
-if TYPE_CHECKING:
-    from berdseye.evaluation.construction.stored import Construction
-    from berdseye.evaluation.construction.working import Working
-
-Values = Callable[[Row], Mapping[str, str]]
-Read = Callable[[Row, str], Mapping[str, Any]]
-
-
-class UnreadableError(ValueError):
-    """Raised by a reader of completions, with the reason why one cannot be used."""
-
-
-@dataclass(frozen=True)
-class Asking:
-    """A prompt that is sent once for each row, and how its completion is read.
-
-    `name` is that of `--prompt NAME=FILE`, and `slots` are those that such a file must have. `values` fills the slots from a row;
-    `read` returns the fields that a completion gives, or raises `UnreadableError`. `words` is the assumed length of each slot in
-    a dry run, before the texts exist.
-    """
-
-    name: str
-    prompt: PromptTemplate
-    slots: tuple[str, ...]
-    values: Values
-    read: Read
-    max_tokens: int = 256
-    temperature: float = 0.0
-    top_p: float = 1.0
-    seed: int = 0
-    words: int = 30
+from berdseye.evaluation.construction.working import Working
 
 
 def _always(row: Row) -> bool:
@@ -61,7 +30,7 @@ class Step:
     name: str
     title: str
     asks: tuple[Asking, ...] = ()
-    run: "Callable[[Working, Sequence[Row]], Sequence[Row]] | None" = None
+    run: Callable[[Working, Sequence[Row]], Sequence[Row]] | None = None
     applies: Callable[[Row], bool] = _always
     needs: tuple[str, ...] = ()
     growth: float = 1.0
@@ -69,7 +38,7 @@ class Step:
     place: str = ""
     version: int = 1
 
-    def work(self, working: "Working", rows: Sequence[Row]) -> list[Row]:
+    def work(self, working: Working, rows: Sequence[Row]) -> list[Row]:
         """Return the rows of this step."""
         if self.run is not None:
             return list(self.run(working, rows))
@@ -89,15 +58,17 @@ class Option(NamedTuple):
 class Check(NamedTuple):
     """A check by people: its name, the form that they fill in, and the items for it.
 
-    `outcome` says which step's rows the outcome rejects, or is empty where the check only measures. `people` is the number of
-    people who look at each item, and `printed` the paper's agreement or share, at `place`.
+    `items` returns at most `size` items, drawn with a seed, from all rows of the step `step` (empty: the last one), kept and
+    rejected. With `decides`, the outcome rejects rows of this step; otherwise the check only measures. `people` is the number of
+    people who look at each item, and `printed` says what the paper found.
     """
 
     name: str
     form: str
     title: str
-    items: "Callable[[Construction, int, int], list[dict[str, Any]]]"
-    outcome: str = ""
+    items: Callable[[Sequence[Row], int, int], list[dict[str, Any]]]
+    step: str = ""
+    decides: bool = False
     people: int = 1
     size: int = 20
     printed: str = ""
@@ -109,20 +80,19 @@ class Kind:
 
     `sources` describes the files that it reads, and `read` returns the first rows from them, those that cannot be used as
     rejected. `questions` turns the rows of the last step into a data set; a kind that makes more than questions has its own
-    `finish`, which returns lines on what it added.
+    `finish`, which gets the name of the data set and the rows, and returns lines on what it added.
     """
 
     name: str
     title: str
     sources: str
     steps: tuple[Step, ...]
-    read: "Callable[[Working], Sequence[Row]]"
+    read: Callable[[Working], Sequence[Row]]
     questions: Callable[[Sequence[Row]], list[Question]]
-    finish: "Callable[[Construction, str], list[str]] | None" = None
+    finish: Callable[[Working, str, Sequence[Row]], list[str]] | None = None
     options: tuple[Option, ...] = ()
     checks: tuple[Check, ...] = ()
     paper: str = ""
-    notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def asks(self) -> dict[str, Asking]:

@@ -9,22 +9,19 @@ constructions/NAME/overruled.jsonl        decisions of people on single rows, ap
 
 import hashlib
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from berdseye.data.errors import BadInputError, DamagedError, StaleError, UnknownNameError
-from berdseye.data.files.atomic import make_folder, write_bytes, write_json
+from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
+from berdseye.data.files.atomic import write_bytes, write_json
 from berdseye.data.files.checksums import sha256_of
-from berdseye.data.files.given_paths import possible_path
 from berdseye.data.files.json_files import read_json
 from berdseye.data.files.locks import locked
-from berdseye.data.language_models.prompts import read_prompt
 from berdseye.data.progress import Progress, silent
-from berdseye.data.workspace import Workspace, checked_name
+from berdseye.data.workspace import Workspace
 from berdseye.evaluation.construction.rows import Row, read_rows, write_rows
 from berdseye.evaluation.construction.steps import Kind
 from berdseye.evaluation.construction.working import Working
@@ -87,7 +84,7 @@ class Construction:
                 raise StaleError(
                     f"The source '{source.name}' is gone.", where=path, hint="Put it back, or begin a new construction."
                 )
-            if _stat(path) != (source.size, source.changed) and _sha256(path) != source.sha256:
+            if stat_of(path) != (source.size, source.changed) and hash_of(path) != source.sha256:
                 raise StaleError(
                     f"The source '{source.name}' has changed since this construction began.",
                     where=path,
@@ -179,96 +176,6 @@ def constructions_folder(workspace: Workspace) -> Path:
     return workspace.folder / "constructions"
 
 
-def begin(
-    workspace: Workspace,
-    kind: Kind,
-    name: str,
-    sources: Mapping[str, Path],
-    settings: Mapping[str, Any],
-    prompts: Mapping[str, Path],
-    *,
-    made_by: str,
-) -> Construction:
-    """Begin a construction, or return the one of this name if it was begun with the same sources, settings and prompts.
-
-    Raises `BadInputError` for a name that another construction has, missing sources, and unknown or unreadable prompts.
-    """
-    folder = constructions_folder(workspace) / checked_name("construction", name)
-    if not sources:
-        raise BadInputError("A construction needs a source.", hint=f"Give --source FILE: {kind.sources}.")
-    complete = {option.name: option.default for option in kind.options} | dict(settings)
-    new = Construction(
-        workspace,
-        name,
-        kind,
-        complete,
-        tuple(_source(source, path) for source, path in sources.items()),
-        tuple(sorted(prompts)),
-        made_by,
-        datetime.now(UTC).isoformat(timespec="seconds"),
-    )
-    texts = {}
-    for prompt, file in prompts.items():
-        if prompt not in kind.asks:
-            raise UnknownNameError("prompt", prompt, kind.asks)
-        read_prompt(file, kind.asks[prompt].slots)
-        texts[prompt] = file.read_bytes()
-    with locked(constructions_folder(workspace) / f".{name}.lock"):
-        if (folder / _FILE).exists():
-            known = open_construction(workspace, name)
-            if _content(known) == _content(new) and all(
-                (known.folder / "prompts" / f"{prompt}.txt").read_bytes() == text for prompt, text in texts.items()
-            ):
-                return known
-            raise BadInputError(
-                f"There is a construction '{name}' with other sources, settings or prompts.",
-                hint="Choose another name; `berdseye construct resume NAME` continues the existing one.",
-            )
-        make_folder(folder / "steps")
-        for prompt, text in texts.items():
-            write_bytes(folder / "prompts" / f"{prompt}.txt", text)
-        stored: dict[str, Any] = {"kind": kind.name, "settings": dict(new.settings), "prompts": list(new.prompts)}
-        stored |= {"sources": [source._asdict() for source in new.sources]}
-        write_json(folder / _FILE, {**stored, "made_by": made_by, "created": new.created})
-    return new
-
-
-def open_construction(workspace: Workspace, name: str) -> Construction:
-    """Return a stored construction; raises `UnknownNameError`, `DamagedError`."""
-    from berdseye.evaluation.construction.kinds import kind_of
-
-    if name not in (names := list_constructions(workspace)):
-        raise UnknownNameError("construction", name, names)
-    path = constructions_folder(workspace) / name / _FILE
-    try:
-        stored = read_json(path)
-        sources = tuple(Source(**source) for source in stored["sources"])
-        return Construction(
-            workspace,
-            name,
-            kind_of(stored["kind"]),
-            stored["settings"],
-            sources,
-            tuple(stored["prompts"]),
-            stored["made_by"],
-            stored["created"],
-        )
-    except (KeyError, TypeError) as error:
-        raise DamagedError(
-            "The construction cannot be read.", where=path, hint="Restore it from a backup, or delete its folder."
-        ) from error
-
-
-def list_constructions(workspace: Workspace) -> list[str]:
-    """Return the names of all constructions, sorted."""
-    return sorted(path.parent.name for path in constructions_folder(workspace).glob(f"[!.]*/{_FILE}"))
-
-
-def remove_construction(workspace: Workspace, name: str) -> None:
-    """Delete a construction and its rows. Data sets that were made from it stay. Raises `UnknownNameError`."""
-    shutil.rmtree(open_construction(workspace, name).folder)
-
-
 def _decided(row: Row, decision: Overruling | None) -> Row:
     if decision is None:
         return row
@@ -280,28 +187,16 @@ def _decided(row: Row, decision: Overruling | None) -> Row:
     return row.reject(decision.why or f"dropped by {decision.made_by}").with_origin("overruled", **made)
 
 
-def _content(construction: Construction) -> tuple[Any, ...]:
-    sources = [(source.name, source.sha256) for source in construction.sources]
-    return construction.kind.name, dict(construction.settings), sources, construction.prompts
-
-
-def _source(name: str, path: Path) -> Source:
-    path = possible_path(path).expanduser().resolve()
-    if not path.exists():
-        raise BadInputError("The source does not exist.", where=path, hint="Check the path.")
-    return Source(name, str(path), *_stat(path), _sha256(path))
-
-
 def _files(path: Path) -> list[Path]:
     return sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
 
 
-def _stat(path: Path) -> tuple[int, int]:
+def stat_of(path: Path) -> tuple[int, int]:
     stats = [file.stat() for file in _files(path)]
     return sum(stat.st_size for stat in stats), max((stat.st_mtime_ns for stat in stats), default=0)
 
 
-def _sha256(path: Path) -> str:
+def hash_of(path: Path) -> str:
     if path.is_file():
         return sha256_of(path)
     listing = "".join(f"{file.relative_to(path).as_posix()} {sha256_of(file)}\n" for file in _files(path))

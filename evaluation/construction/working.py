@@ -14,8 +14,8 @@ from berdseye.data.language_models.prompts import PromptTemplate, read_prompt
 from berdseye.data.language_models.protocol import Completion, LanguageModel
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
+from berdseye.evaluation.construction.asking import Asking, UnreadableError
 from berdseye.evaluation.construction.rows import Row
-from berdseye.evaluation.construction.steps import Asking, UnreadableError
 
 ATTEMPTS = 2
 _AGAIN = (

@@ -3,7 +3,7 @@
 It lives on this floor, above annotation, because pairs are chosen with the labels of detectors.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +11,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from berdseye.annotation.batches.check_items import check_pairs, check_people, check_recipe, read_check_items
 from berdseye.annotation.batches.runs_queue import pairs_of_runs
 from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, Order, Task, batch_questions, create_batch
+from berdseye.annotation.checks import Purpose, check_form
 from berdseye.annotation.guidelines.versions import keep
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.datasets.stored import split_unit
@@ -44,6 +46,8 @@ from berdseye.evaluation.selection.decision import decision_items
 Preset = Literal["berds", "dmerit", "debateqa", "random-questions"]
 QUESTION_PRESETS = ("berds", "random-questions")
 """Presets that take a number of questions."""
+UNLABELLED: tuple[Task, ...] = ("prefer", "check")
+"""Tasks whose texts no detector labels."""
 Counting = Callable[[str], AbstractContextManager[Progress]]
 
 
@@ -55,7 +59,8 @@ class BatchRequest:
     questions) and `decide` (two runs, compared by `measure`), and are not of questions of the batches `without`. `strata` divide
     a `sample`; `shown` puts the detector's label before people, `experiment` does so for that share of pairs and people.
     `detector` names the label source of probabilities, by default the adopted detector. `guidelines` is a text of the batch's
-    own.
+    own. `check` names the form of the task `check`, whose items are those of `file`; with a `purpose`, the batch qualifies its
+    people, each of whom judges every item.
     """
 
     name: str
@@ -83,6 +88,8 @@ class BatchRequest:
     reservation_seconds: int = 30 * 60
     answer_sets: tuple[str, ...] = ()
     dataset: str | None = None
+    check: str | None = None
+    purpose: Purpose | None = None
 
     @property
     def source(self) -> str:
@@ -113,7 +120,22 @@ class BatchRequest:
             raise BadInputError(
                 "The task prefer compares answers.", hint="Use --answers or --answer-set together with --task prefer."
             )
+        if (task == "check") != (self.check is not None) or (task == "check" and source != "file"):
+            raise BadInputError(
+                "The task check decides about the items of a file by a form.",
+                hint="Use --task check together with --check FORM and --file ITEMS.jsonl.",
+            )
+        if self.purpose is not None:
+            self._check_purpose()
         return task
+
+    def _check_purpose(self) -> None:
+        if self.check is None or self.sample is not None or self.without:
+            raise BadInputError(
+                "An exam or a training batch has all items of a file of checks.",
+                hint="Use --task check, and leave out --sample and --without-batch.",
+            )
+        check_people(self.purpose, self.people)
 
     @property
     def resolved_order(self) -> Order:
@@ -174,12 +196,13 @@ def expected_batch(workspace: Workspace, judgments: Judgments, request: BatchReq
             if split_unit(record.question, record.perspective) not in without
         }
     unlabelled = 0
-    if records and (request.needs_labels or (request.detector and request.task != "prefer")):
+    if records and (request.needs_labels or (request.detector and request.task not in UNLABELLED)):
         detector = _detector(workspace, request)
         held = LabelStore(workspace).get(detector.name, list(records), detector.version)
         unlabelled = int(np.isnan(held).sum())
     count = len(records) if request.sample is None else min(request.sample, len(records))
-    shared, people = min(request.calibration, count), len(set(request.people))
+    people = len(set(request.people))
+    shared = min(_shared(request, count), count)
     wanted = shared * people + (count - shared) * request.per_pair
     return ExpectedBatch(count, wanted, wanted / people if people else None, request.decide is not None, unlabelled)
 
@@ -201,7 +224,7 @@ def create_requested_batch(
     task, order, strata = _checked(request)
     items, recipe = _chosen(workspace, judgments, request, counting)
     threshold = 0.5
-    if request.needs_labels or (request.detector and task != "prefer"):
+    if request.needs_labels or (request.detector and task not in UNLABELLED):
         detector = _detector(workspace, request)
         threshold = detector.threshold
         recipe |= {"detector": detector.name, "version": detector.version, "threshold": threshold}
@@ -222,7 +245,7 @@ def create_requested_batch(
         task,
         request.per_pair,
         request.people,
-        request.calibration,
+        _shared(request, len({item.record.key for item in items})),
         order,
         blind=not request.shows_labels,
         seed=request.seed,
@@ -234,6 +257,11 @@ def create_requested_batch(
         guidelines=guidelines,
     )
     return create_batch(judgments, plan, items), len({item.record.key for item in items})
+
+
+def _shared(request: BatchRequest, pairs: int) -> int:
+    """Return the number of pairs that everyone judges: all of them in a batch that qualifies people."""
+    return request.calibration if request.purpose is None else pairs
 
 
 def _checked(request: BatchRequest) -> tuple[Task, Order, list[Stratum]]:
@@ -251,6 +279,11 @@ def _chosen(
 ) -> tuple[Sequence[Item], dict[str, Any]]:
     """The pairs, and what the recipe of the batch says of their choice."""
     without = batch_questions(judgments, request.without)
+    if request.check is not None and request.file is not None:
+        form = check_form(request.check)
+        checks = read_check_items(request.file, form)
+        recipe = {"file": request.file.name, **check_recipe(form, checks, request.purpose)}
+        return without_questions(check_pairs(form, checks, request.file.stem), without), recipe
     if request.decide is not None:
         detector = _detector(workspace, request)
         with counting(f"labels by {detector.name}") as progress:
@@ -272,16 +305,16 @@ def _chosen(
         dataset = answers_dataset(workspace, request.answer_sets, request.dataset)
         found = answer_pairs(workspace, dataset, request.answer_sets, questions=request.questions, seed=request.seed)
         return without_questions(found.items, without), found.recipe(request.answer_sets, dataset)
-    recipe: Mapping[str, Any] = {"runs": sorted(request.runs), "k": request.k}
+    runs = {"runs": sorted(request.runs), "k": request.k}
     if request.preset == "random-questions":
         items, draw = random_questions(workspace, request.runs, request.seed, questions=request.questions, k=request.k)
-        return items, {**recipe, **draw}
+        return items, {**runs, **draw}
     if request.preset == "berds":
         items = berds_test_set(
             workspace, request.runs, request.seed, questions=request.questions, k=request.k, without=without
         )
-        return items, dict(recipe)
-    return without_questions(of_runs(workspace, request.runs, request.k), without), dict(recipe)
+        return items, runs
+    return without_questions(of_runs(workspace, request.runs, request.k), without), runs
 
 
 def _detector(workspace: Workspace, request: BatchRequest) -> Detector:

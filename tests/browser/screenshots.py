@@ -16,8 +16,12 @@ from playwright.sync_api import Page, ViewportSize
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.app.demo import build_demo
 from berdseye.app.jobs.running import first_notice, start_job
+from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.files.atomic import write_bytes
 from berdseye.data.workspace import Workspace
+from berdseye.evaluation.construction.kinds import KINDS
+from berdseye.evaluation.construction.opening import begin
+from berdseye.evaluation.construction.running import run_construction
 from tests.browser.every_page import READER, queries, show
 from tests.browser.served import chromium, new_context, served
 
@@ -117,6 +121,11 @@ CAPTIONS: dict[str, tuple[str, str]] = {
         "and invalid rows "
         "are listed with their lines; questions can be written here, and published data sets fetched.",
     ),
+    "build": (
+        "Build",
+        "Data sets made from your own sources, step by step, as the papers made theirs: what each step kept and rejected beside "
+        "the papers' counts, the rejected rows with their reasons, and the decisions of people.",
+    ),
     "batches": (
         "Batches",
         "Pairs that are sent out for judging: whom each batch is for, how far it is, and what people flagged. A new batch begins "
@@ -161,6 +170,7 @@ MORE: dict[str, str] = {
     "jobs": "[long jobs](runs.md#long-jobs)",
     "home": "[judging](judging.md), [runs](runs.md)",
     "data": "[corpora and data sets](corpora.md)",
+    "build": "[building data sets](building.md)",
     "batches": "[batches](judging.md#batches)",
     "people": "[teams](teams.md), [people and roles](../app/README.md)",
     "workspace": "[settings, health and backups](workspace.md)",
@@ -169,8 +179,8 @@ MORE: dict[str, str] = {
 
 
 def filled(workspace: Workspace) -> Workspace:
-    """Add what the demo lacks, so that no picture shows an empty page: pairs that two people judge differently, and a finished
-    study."""
+    """Add what the demo lacks, so that no picture shows an empty page: pairs that two people judge differently, a finished study,
+    and a construction up to its first call of a language model."""
     judgments = Judgments.open(workspace.judgments_url)
     known = next(person for person in judgments.annotators() if person.demo)
     people: list[Annotator] = [judgments.sign_in(name) for name in ("Ada", "Bo")]
@@ -184,6 +194,12 @@ def filled(workspace: Workspace) -> Workspace:
     if job.state != "done":
         raise RuntimeError(f"The study of the pictures ended as '{job.state}':\n{job.output_tail}")
     first_notice(job)  # the notice would cover a part of the page
+    typed = workspace.folder / "questions.txt"
+    asked = [question.text for question in load_dataset(workspace, "debate")]
+    typed.write_text("\n".join([*asked, asked[0].upper(), "Public transport"]), encoding="utf-8")
+    settings = {"model": "api(gpt-4o-mini)"}
+    construction = begin(workspace, KINDS["questions"], "own-questions", {"typed": typed}, settings, {}, made_by=READER)
+    run_construction(construction, until="duplicates")
     return workspace
 
 

@@ -9,8 +9,11 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
+from berdseye.annotation.batches.check_outcomes import check_outcomes, outcome_text
 from berdseye.annotation.batches.progress import Progress, Share, batch_frame, batch_progress, batch_shares, flags
+from berdseye.annotation.batches.qualification import known_answers, qualification
 from berdseye.annotation.batches.stored import Batch, close_batch, load_batch
+from berdseye.annotation.checks import PURPOSE
 from berdseye.annotation.label_studio.batch_projects import write_batch_file
 from berdseye.annotation.label_studio.connection import server_url
 from berdseye.app.access.roles import Right, check, may, right_of_command
@@ -45,6 +48,7 @@ _TASKS = {
     "judge": "Does the passage support the perspective?",
     "verify": "Is the decision of the detector right?",
     "prefer": "Which of two answers is better?",
+    "check": "Is the constructed data right?",
 }
 
 
@@ -68,10 +72,14 @@ def draw_batch_details(batch: Batch) -> None:
     st.caption(progress_text(progress))
     if decides(batch):
         _draw_standing(batch)
+    if batch.check is not None:
+        st.info(escaped(outcome_text(batch.check, check_outcomes(judgments(), batch))), icon=":material/checklist:")
     left, right = st.columns(2, gap="large")
     with left:
         _draw_shares(batch_shares(judgments(), batch))
-        _draw_flags(flags(judgments(), batch))
+        if known_answers(batch) and _may("batch", "qualification"):
+            _draw_qualification(batch)
+        _draw_flags(batch, flags(judgments(), batch))
     with right:
         st.markdown("**What it asks for**")
         st.table(pd.DataFrame(asked_for(batch), columns=["", " "]).set_index(""), border="horizontal", hide_header=True)
@@ -91,7 +99,12 @@ def progress_text(progress: Progress) -> str:
 def asked_for(batch: Batch) -> list[tuple[str, str]]:
     """Return what a batch asks for as pairs of a name and Markdown."""
     recipe = batch.recipe
-    rows = [("Task", _TASKS[batch.task]), ("People", escaped(people_of(batch)))]
+    task = _TASKS[batch.task] if batch.check is None else batch.check.question
+    rows = [("Task", task), ("People", escaped(people_of(batch)))]
+    if purpose := recipe.get(PURPOSE):
+        rows.append(
+            ("Qualifies people as", "an exam, without feedback" if purpose == "exam" else "training, with feedback")
+        )
     rows.append(("People for each pair", f"{batch.per_pair:,}"))
     if batch.calibration:
         rows.append(("Calibration pairs", f"{batch.calibration:,}, judged first by everyone"))
@@ -251,14 +264,42 @@ def _draw_shares(shares: tuple[Share, ...]) -> None:
     )
 
 
-def _draw_flags(flagged: pd.DataFrame) -> None:
+def _draw_qualification(batch: Batch) -> None:
+    st.markdown("**Qualification**")
+    people = qualification(judgments(), batch)
+    rows = [{**person._asdict(), "share": None if person.share is None else 100 * person.share} for person in people]
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        pd.DataFrame(rows, columns=["name", "passed", "share", "right", "answered", "known"]),
+        hide_index=True,
+        key="batch-qualification",
+        placeholder="–",
+        column_config={
+            "name": "Person",
+            "passed": "Passed",
+            "share": number("Right, %", format="%.1f", help="Of the answers given."),
+            "right": number("Right"),
+            "answered": number("Answered"),
+            "known": number("Items"),
+        },
+    )
+
+
+def _draw_flags(batch: Batch, flagged: pd.DataFrame) -> None:
     if flagged.empty:
         return
-    st.markdown("**Flagged perspectives**")
+    checks = batch.check is not None
+    st.markdown("**Difficult items**" if checks else "**Flagged perspectives**")
     st.dataframe(
         flagged[["perspective", "annotator", "comment"]],
         hide_index=True,
         key="batch-flags",
-        column_config={"perspective": "Perspective", "annotator": "Flagged by", "comment": "Comment"},
+        column_config={
+            "perspective": "Statement" if checks else "Perspective",
+            "annotator": "Marked by" if checks else "Flagged by",
+            "comment": "Comment",
+        },
     )
+    if checks:
+        return
     page_button("perspectives", "Edit perspectives", key="to-perspectives", icon="forum", kind="tertiary")

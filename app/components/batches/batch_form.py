@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from berdseye.annotation.batches.stored import RESERVATION_SECONDS, Order, list_batches
+from berdseye.annotation.checks import FORMS
 from berdseye.app.access.session import judgments, people, workspace
 from berdseye.app.components.batches.kinds import SOURCE_NAMES, Kind, Source, suggested_name
 from berdseye.app.components.choices import one_of
@@ -16,7 +17,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.runs.stored import RunManifest, list_runs
 from berdseye.detectors.trained import adopted_detector, detector_names
 from berdseye.evaluation.selection.batches import STRATA
-from berdseye.evaluation.selection.request import BatchRequest
+from berdseye.evaluation.selection.request import UNLABELLED, BatchRequest
 
 ORDERS: dict[Order, str] = {
     "batch": "As they were chosen",
@@ -25,9 +26,14 @@ ORDERS: dict[Order, str] = {
 }
 SIGHTS = ("Nobody", "Everyone", "A random share")
 """Who sees the label of the detector before judging."""
+PURPOSES = {"": "Check the data", "exam": "Exam, without feedback", "training": "Training, with feedback"}
 MEASURES = ("MRecall@5", "Precision@5", "Coverage@5")
 PAIRS_TYPES, ANSWERS_TYPES = ("tsv", "csv", "jsonl", "parquet"), ("jsonl",)
 PAIRS_HELP = "One row for each pair, with the columns passage and perspective; question, title and url are optional."
+ITEMS_HELP = (
+    "One JSON object on each line, with the fields read (a text, or a list of documents) and statement; id, question, title and "
+    "expected (the known verdict) are optional."
+)
 ANSWERS_HELP = "One JSON object on each line, with the fields question, first and second; id is optional."
 _UPLOADS = "batch-uploads"
 _LONGEST_RESERVATION = 366 * 24 * 60
@@ -54,8 +60,11 @@ def batch_form(kind: Kind) -> Filled:
     fields: dict[str, Any] = {"name": name, "people": tuple(chosen_people), "task": kind.task, "preset": kind.preset}
     missing = _SOURCES[source](fields)
     columns = st.columns(3)
-    fields["per_pair"] = columns[0].number_input(
-        "People for each pair", 1, 1000, kind.per_pair, key=f"new-per-pair-{kind.name}"
+    qualifies = bool(fields.get("purpose"))
+    fields["per_pair"] = (
+        1
+        if qualifies
+        else columns[0].number_input("People for each pair", 1, 1000, kind.per_pair, key=f"new-per-pair-{kind.name}")
     )
     if kind.calibration:
         with columns[1]:
@@ -68,7 +77,7 @@ def batch_form(kind: Kind) -> Filled:
         with columns[1]:
             fields["detector"] = _detector(kind)
     with st.expander("More settings", icon=":material/tune:"):
-        _more(kind, fields, names)
+        _more(kind, fields, names, qualifies=qualifies)
     enough = fields["per_pair"] <= max(1, len(chosen_people)) or not (chosen_people or kind.calibration)
     if not name:
         missing = "Give the batch a name."
@@ -161,11 +170,34 @@ def _of_answers_file(fields: dict[str, Any]) -> str:
     return "" if uploaded else "Upload a file of answers."
 
 
+def _of_items_file(fields: dict[str, Any]) -> str:
+    left, right = st.columns(2)
+    fields["check"] = left.selectbox("What people decide", list(FORMS), format_func=_form_title, key="new-check")
+    purpose = right.selectbox(
+        "Purpose",
+        list(PURPOSES),
+        format_func=PURPOSES.__getitem__,
+        key="new-purpose",
+        help="In an exam or a training batch each person judges every item, and every item needs an expected verdict.",
+    )
+    fields["purpose"] = purpose or None
+    uploaded = st.file_uploader("File of items", ANSWERS_TYPES, key="new-items-file", help=ITEMS_HELP)
+    fields["file"] = _stored(uploaded)
+    if purpose and not fields["people"]:
+        return "Name the people, because each of them judges every item."
+    return "" if uploaded else "Upload a file of items."
+
+
+def _form_title(name: str) -> str:
+    return FORMS[name].title
+
+
 _SOURCES: dict[Source, Callable[[dict[str, Any]], str]] = {
     "runs": _of_runs,
     "two runs": _of_two_runs,
     "pairs file": _of_pairs_file,
     "answers file": _of_answers_file,
+    "items file": _of_items_file,
 }
 """Draws the fields of a source, and returns what is missing."""
 
@@ -211,16 +243,16 @@ def _detector(kind: Kind) -> str | None:
     )
 
 
-def _more(kind: Kind, fields: dict[str, Any], names: Sequence[str]) -> None:
+def _more(kind: Kind, fields: dict[str, Any], names: Sequence[str], *, qualifies: bool) -> None:
     """Draw the settings that most batches leave as they are."""
-    judged = kind.task == "judge"
+    judged, labelled = kind.task == "judge", kind.task not in UNLABELLED
     decides = kind.sources == ("two runs",)
     left, right = st.columns(2)
     with left:
-        if not kind.calibration and not kind.whole:
+        if not (kind.calibration or kind.whole or qualifies):
             fields["calibration"] = _calibration(kind)
         if not (decides or kind.whole):
-            offered: list[Order] = [order for order in ORDERS if kind.task != "prefer" or order != "uncertainty"]
+            offered: list[Order] = [order for order in ORDERS if labelled or order != "uncertainty"]
             fields["order"] = st.selectbox("Order", offered, format_func=ORDERS.__getitem__, key="new-order")
         if judged:
             sight = st.selectbox(
@@ -236,14 +268,14 @@ def _more(kind: Kind, fields: dict[str, Any], names: Sequence[str]) -> None:
         if judged and not kind.whole:
             fields["detector"] = _detector(kind)
     with right:
-        if not (decides or kind.whole):
+        if not (decides or kind.whole or qualifies):
             fields["sample"] = st.number_input(
                 "Draw only this many pairs", 1, None, None, key="new-sample", placeholder="All pairs"
             )
             if fields["sample"] is not None:
-                strata = ("dataset",) if kind.task == "prefer" else STRATA
+                strata = STRATA if labelled else ("dataset",)
                 fields["strata"] = tuple(st.multiselect("Evenly by", strata, format_func=_stratum, key="new-strata"))
-        if not kind.whole:
+        if not (kind.whole or qualifies):
             fields["without"] = tuple(
                 st.multiselect(
                     "Leave out the questions of",

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from berdseye.annotation.batches.stored import Task
 from berdseye.evaluation.selection.request import Preset
 
-Source = Literal["runs", "two runs", "pairs file", "answers file"]
+Source = Literal["runs", "two runs", "pairs file", "answers file", "items file"]
 SOURCE_NAMES: dict[Source, str] = {"runs": "Runs", "pairs file": "A file"}
 """What a source is called where a kind offers several."""
 
@@ -81,6 +81,15 @@ KINDS = (
         "People prefer one of two answers to a question. You upload the answers.",
         ("answers file",),
         task="prefer",
+    ),
+    Kind(
+        "check",
+        "Check constructed data",
+        "checklist",
+        "Three people decide whether what a construction wrote is right. You upload the items.",
+        ("items file",),
+        task="check",
+        per_pair=3,
     ),
     Kind(
         "file",

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
+from berdseye.annotation.batches.stored import EVENT_KINDS
 from berdseye.annotation.judgments.pace import seconds_a_judgment
 from berdseye.app.access.roles import check, right_of_command
 from berdseye.app.access.session import acting_person, errors_in_place, judgments, role, started_by, workspace
@@ -144,7 +145,7 @@ def _draw_expected(request: BatchRequest, outcome: ExpectedBatch) -> None:
             f"{about}**{round(outcome.each):,}** for each of {_counted(len(set(request.people)), 'person', 'people')}"
         )
         lines.append(f"{each}{f', {shared} of them calibration pairs' if shared else ''}")
-    pace = seconds_a_judgment(judgments(), "prefer" if request.task == "prefer" else "judge")
+    pace = seconds_a_judgment(judgments(), EVENT_KINDS[request.task])
     if pace is not None:
         whose = "in all" if outcome.each is None else "each"
         spent = (outcome.judgments if outcome.each is None else outcome.each) * pace

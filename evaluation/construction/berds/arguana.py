@@ -12,6 +12,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.files.json_files import read_rows as read_objects
 from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import Message
+from berdseye.evaluation.construction.asking import Asking, UnreadableError
 from berdseye.evaluation.construction.berds.inspection import INSPECTION
 from berdseye.evaluation.construction.berds.questions import PERSPECTIVES
 from berdseye.evaluation.construction.berds.statements import (
@@ -25,7 +26,7 @@ from berdseye.evaluation.construction.berds.statements import (
     without_number,
 )
 from berdseye.evaluation.construction.rows import Row
-from berdseye.evaluation.construction.steps import Asking, Kind, Step, UnreadableError
+from berdseye.evaluation.construction.steps import Kind, Step
 from berdseye.evaluation.construction.working import Working
 
 _FIRST, _SECOND = "Doc 1", "Doc 2"

@@ -4,20 +4,21 @@ BERDS inspected 20 questions of each data set, and found 1, 1 and 0 errors (tabl
 """
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 from berdseye.evaluation.construction.berds.statements import inspection_text
+from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Check
-from berdseye.evaluation.construction.stored import Construction
 
 _SOURCES = ("document1", "document2", "asked", "statement", "options", "answers")
 """The fields that a question was made from."""
 
 
-def inspection_items(construction: Construction, size: int, seed: int) -> list[dict[str, Any]]:
-    """Return `size` random questions (all if there are fewer) as items of the form `inspect`."""
-    rows = construction.kept(construction.step_names[-1])
-    drawn = random.Random(seed).sample(rows, min(size, len(rows)))
+def inspection_items(rows: Sequence[Row], size: int, seed: int) -> list[dict[str, Any]]:
+    """Return `size` random questions of the last step (all if there are fewer) as items of the form `inspect`."""
+    kept = [row for row in rows if not row.rejected]
+    drawn = random.Random(seed).sample(kept, min(size, len(kept)))
     return [
         {
             "id": row.id,

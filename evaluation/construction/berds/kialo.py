@@ -10,6 +10,7 @@ from typing import Any
 from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import Message
 from berdseye.data.texts.passages import clean
+from berdseye.evaluation.construction.asking import Asking, UnreadableError
 from berdseye.evaluation.construction.berds.inspection import INSPECTION
 from berdseye.evaluation.construction.berds.statements import (
     DUPLICATES,
@@ -22,7 +23,7 @@ from berdseye.evaluation.construction.berds.statements import (
     without_number,
 )
 from berdseye.evaluation.construction.rows import Row
-from berdseye.evaluation.construction.steps import Asking, Kind, Step, UnreadableError
+from berdseye.evaluation.construction.steps import Kind, Step
 from berdseye.evaluation.construction.working import Working
 
 _QUESTION, _STATEMENT, _ANSWERS = "Question", "Statement", "Answers"

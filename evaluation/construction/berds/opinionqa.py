@@ -12,6 +12,7 @@ from berdseye.data.language_models.choosing import YES_OR_NO, answers_first
 from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import Message
 from berdseye.data.texts.passages import clean
+from berdseye.evaluation.construction.asking import Asking, UnreadableError
 from berdseye.evaluation.construction.berds.inspection import INSPECTION
 from berdseye.evaluation.construction.berds.statements import (
     DUPLICATES,
@@ -23,7 +24,7 @@ from berdseye.evaluation.construction.berds.statements import (
     source_text,
 )
 from berdseye.evaluation.construction.rows import Row
-from berdseye.evaluation.construction.steps import Asking, Kind, Step, UnreadableError
+from berdseye.evaluation.construction.steps import Kind, Step
 from berdseye.evaluation.construction.working import Working
 
 _QUESTION, _FIRST, _LAST = "Question", "First", "Last"
@@ -38,7 +39,7 @@ _PERSONAL = PromptTemplate(
             "user",
             f"[{_QUESTION}]\n\nThe question between the tags is from a poll. Does it ask for a fact of the life of the person "
             "who answers? It does if it asks what they have done or what has happened to them, who or what they are or own, or "
-            "what goes on where they live. It does not if it asks what they think, expect or want. Answer with one word, Yes or "
+            "what happens where they live. It does not if it asks what they think, expect or want. Answer with one word, Yes or "
             "No.",
         ),
     ),

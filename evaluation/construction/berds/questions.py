@@ -7,6 +7,7 @@ from typing import Any
 from berdseye.data.files.json_files import read_lines
 from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import Message
+from berdseye.evaluation.construction.asking import Asking
 from berdseye.evaluation.construction.berds.inspection import INSPECTION
 from berdseye.evaluation.construction.berds.statements import (
     DUPLICATES,
@@ -17,7 +18,7 @@ from berdseye.evaluation.construction.berds.statements import (
     source_text,
 )
 from berdseye.evaluation.construction.rows import Row
-from berdseye.evaluation.construction.steps import Asking, Kind, Step
+from berdseye.evaluation.construction.steps import Kind, Step
 from berdseye.evaluation.construction.working import Working
 
 _QUESTION = "Question"

@@ -14,8 +14,9 @@ from berdseye.data.files.json_files import read_rows
 from berdseye.data.records import Perspective, Question
 from berdseye.data.texts.near_duplicates import near_duplicates
 from berdseye.data.texts.passages import clean
+from berdseye.evaluation.construction.asking import UnreadableError
 from berdseye.evaluation.construction.rows import Row
-from berdseye.evaluation.construction.steps import Step, UnreadableError
+from berdseye.evaluation.construction.steps import Step
 from berdseye.evaluation.construction.working import Working
 
 COPIED_WORDS = 8
@@ -75,7 +76,7 @@ def labelled_lines(text: str, *labels: str) -> dict[str, str]:
     """Return the text after each label ("Supporting: ...") of a completion, in lower case; raises `UnreadableError` if one is
     missing.
 
-    With as many lines as labels and no label at all, the lines stand in the order of the labels.
+    With as many lines as labels and no label at all, the lines are in the order of the labels.
     """
     lines = completion_lines(text)
     found: dict[str, str] = {}

@@ -7,11 +7,16 @@ from uuid import uuid4
 import pytest
 from there import annotate, held_there, new_user, pair, user_of
 
+from berdseye.annotation.batches.check_items import CheckItem, create_check_batch
+from berdseye.annotation.batches.check_outcomes import check_outcomes
 from berdseye.annotation.batches.dealing import ordered_pairs
 from berdseye.annotation.batches.progress import batch_progress
+from berdseye.annotation.batches.queue import BatchQueue
 from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, create_batch
+from berdseye.annotation.checks import check_form
 from berdseye.annotation.judgments.adjudication import disputes
 from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord
+from berdseye.annotation.judgments.recorded import JudgmentDetails
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.exchange import pull_from_projects, push_to_projects, sync
 from berdseye.annotation.label_studio.exchange_state import ExchangeReport, waiting, waiting_pairs
@@ -151,6 +156,37 @@ def test_of_two_answers_one_is_preferred(judgments: Judgments, people: list[Anno
     assert [(e["kind"], e["verdict"]) for e in judgments.history(task.key)] == [("prefer", "second")]
     assert progress_of(judgments, batch) == (1, 2)
     assert push_to_projects(judgments, connection, batch)[0].report == ExchangeReport()
+
+
+def test_checks_are_pushed_by_their_form_and_pulled_as_checks(
+    judgments: Judgments, people: list[Annotator], connection: Connection
+) -> None:
+    ana, bo, _ = people
+    items = [CheckItem(f"v{i}", f"Document {i}.", f"View {i}.", "" if i else "Why?") for i in range(2)]
+    batch = create_check_batch(
+        judgments, f"batch-{uuid4().hex[:8]}", "addresses", items, dataset="made", per_pair=2, people=(ana.name, bo.name)
+    )
+    key = items[0].key(check_form("addresses"))
+    queue = BatchQueue(judgments, batch)
+    assert queue.next(ana) == key
+    queue.give(ana, key, "harmful", JudgmentDetails("an insult"))
+    sent = {one.person: one for one in push_to_projects(judgments, connection, batch)}
+    assert [(p.report.tasks_created, p.report.annotations_created) for p in sent.values()] == [(2, 1), (2, 0)]
+    [anas, _] = all_tasks(connection, sent[ana].project.id)
+    assert [a.judgment for a in anas.annotations] == [RecordedVerdict("harmful", "an insult")]
+    config = sent[bo].project.config
+    assert [f'value="{choice}"' in config for choice in ("yes", "no", "harmful", "unsure")] == [True, True, True, False]
+
+    tasks = all_tasks(connection, sent[bo].project.id)
+    assert [pair_of(task.data) for task in tasks] == [item.record(check_form("addresses"), "made") for item in items]
+    for task, verdict in zip(tasks, ("no", "yes"), strict=True):
+        annotate(connection, task, user_of(connection, bo), RecordedVerdict(verdict, ""))
+    assert sum((one.report for one in pull_from_projects(judgments, connection, [batch])), ExchangeReport()).pulled_new == 2
+    assert [(e["kind"], e["verdict"]) for e in judgments.history(key)] == [("check", "harmful"), ("check", "no")]
+    assert judgments.present() == [], "a check is no label"
+    assert [outcome.accepted for outcome in check_outcomes(judgments, batch).values()] == [False, None]
+    assert all(one.report == ExchangeReport() for one in push_to_projects(judgments, connection, batch))
+    assert waiting(judgments) == 0
 
 
 def test_what_label_studio_cannot_do_right_is_refused(

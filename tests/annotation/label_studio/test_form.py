@@ -4,6 +4,8 @@ import pytest
 from label_studio_sdk.label_interface import LabelInterface
 from there import pair
 
+from berdseye.annotation.batches.check_items import CheckItem
+from berdseye.annotation.checks import FORMS, CheckForm
 from berdseye.annotation.judgments.log import VERDICTS, Annotator
 from berdseye.annotation.label_studio.form import (
     CONFIG,
@@ -15,6 +17,7 @@ from berdseye.annotation.label_studio.form import (
     result_of,
     shown_version,
     task_data,
+    validated,
 )
 from berdseye.annotation.label_studio.people import email_of
 from berdseye.data.errors import BadInputError
@@ -29,6 +32,27 @@ def test_the_form_is_valid_and_takes_what_we_write() -> None:
         written = {"result": result_of(RecordedVerdict(verdict, "note"))}
         assert form.validate_prediction(written, return_errors=True) == []
     check_config(CONFIG, "any")
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_the_form_of_a_check_is_valid_and_takes_its_verdicts(form: CheckForm) -> None:
+    record = CheckItem("v", "Document.", "View.").record(form, "made")
+    data = task_data(record)
+    assert data["question"], "an empty text is drawn as an error"
+    assert pair_of(data) == record
+    interface = LabelInterface(validated("check", form))
+    assert {tag.value.removeprefix("$") for tag in interface.objects} <= set(data)
+    for verdict in form.values:
+        written = result_of(RecordedVerdict(verdict, "note"), data)
+        assert interface.validate_prediction({"result": written}, return_errors=True) == []
+        assert read_judgment(written, data) == RecordedVerdict(verdict, "note")
+    with pytest.raises(BadInputError, match="not a choice of its task"):
+        read_judgment(result_of(RecordedVerdict("supports", "")), data)
+    with pytest.raises(BadInputError, match="not a choice of its task"):
+        read_judgment(result_of(RecordedVerdict("yes", "")), {**data, "corpus": "check:later"})
+    check_config(validated("check", form), "any", "check", form)
+    with pytest.raises(BadInputError, match="missing or unknown: 'does not support'"):
+        check_config(CONFIG, "any", "check", form)
 
 
 def test_every_text_of_the_form_is_in_the_task() -> None:

@@ -60,6 +60,7 @@ def test_every_page_and_every_command_has_a_right() -> None:
     assert all(hasattr(callbacks[words], "__wrapped__") for words in held), "each asks before it runs"
     assert right_of_command(("batch", "create")) == "send out"
     assert right_of_command(("batch", "export")) == "analyse"
+    assert right_of_command(("batch", "qualification")) == "analyse"
     assert (right_of_command(("new",)), right_of_page("new")) == ("administer", "administer")
 
 

@@ -11,8 +11,9 @@ from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import Message
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.construction import kinds, working
+from berdseye.evaluation.construction.opening import begin
 from berdseye.evaluation.construction.steps import Kind
-from berdseye.evaluation.construction.stored import Construction, begin
+from berdseye.evaluation.construction.stored import Construction
 from tests.data.language_models.scripted import ScriptedModel
 
 

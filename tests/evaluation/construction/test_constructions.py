@@ -18,16 +18,11 @@ from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.construction.finishing import finish
 from berdseye.evaluation.construction.kinds import kind_of
+from berdseye.evaluation.construction.opening import begin, list_constructions, open_construction, remove_construction
 from berdseye.evaluation.construction.reporting import funnel, reasons, rejections, spent
 from berdseye.evaluation.construction.rows import Row, read_rows, write_rows
 from berdseye.evaluation.construction.running import expected, run_construction
-from berdseye.evaluation.construction.stored import (
-    Construction,
-    begin,
-    list_constructions,
-    open_construction,
-    remove_construction,
-)
+from berdseye.evaluation.construction.stored import Construction
 from tests.evaluation.construction.constructed import begun, lines, scripted, step_bytes
 
 TOPICS = ("zoos", "cars", "tests", "taxes", "parks", "trams")

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berdseye.data.workspace import Workspace
+from berdseye.evaluation.construction.asking import UnreadableError
 from berdseye.evaluation.construction.berds.inspection import inspection_items
 from berdseye.evaluation.construction.berds.opinionqa import meaningful_options
 from berdseye.evaluation.construction.berds.statements import (
@@ -19,7 +20,6 @@ from berdseye.evaluation.construction.berds.statements import (
 )
 from berdseye.evaluation.construction.reporting import reasons, rejections
 from berdseye.evaluation.construction.running import run_construction
-from berdseye.evaluation.construction.steps import UnreadableError
 from berdseye.evaluation.construction.stored import Construction
 from tests.evaluation.construction.constructed import begun, lines, scripted
 
@@ -157,10 +157,11 @@ def test_random_questions_are_inspected_beside_their_sources(
         ),
     )
     construction = ran(workspace, "kialo", source)
-    items = inspection_items(construction, 2, 1)
-    assert items == inspection_items(construction, 2, 1)
+    rows = construction.rows("answers")
+    items = inspection_items(rows, 2, 1)
+    assert items == inspection_items(rows, 2, 1)
     assert len(items) == 2
-    assert len(inspection_items(construction, 9, 1)) == 4
+    assert len(inspection_items(rows, 9, 1)) == 4
     assert items[0]["statement"].splitlines()[1:] == [f"+ {items[0]['read']}", "− It helps."]
 
 

@@ -1,0 +1,84 @@
+"""The page Build: a construction begins from typed questions, is counted, run, corrected and added as a data set."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from berdseye.app.jobs.running import list_jobs
+from berdseye.data.datasets.stored import load_dataset
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.construction.opening import open_construction
+from tests.app.drawn_page import again, drawn, says
+from tests.data.language_models.chat_server import ChatServer, chat_server, completion
+
+WITHIN = 120.0
+STATEMENTS = "Supporting: It should be so.\nOpposing: It should be otherwise."
+
+
+@pytest.fixture(autouse=True)
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    with chat_server(lambda _: completion(STATEMENTS)) as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        yield running
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    next(b for b in at.button if b.label == label).click()
+    return again(at)
+
+
+def wait_for_jobs(workspace: Workspace) -> None:
+    until = time.monotonic() + WITHIN
+    while any(job.runs for job in list_jobs(workspace)):
+        assert time.monotonic() < until
+        time.sleep(0.2)
+
+
+def typed(*questions: str) -> AppTest:
+    at = drawn("build", name="Ada")
+    at.segmented_control(key="build-questions-from").set_value("Type them")
+    again(at).text_area(key="build-questions").set_value("\n".join(questions))
+    again(at).text_input(key="build-model").set_value("api(served)")
+    return again(at)
+
+
+def test_typed_questions_become_a_data_set(at_hand: Workspace, server: ChatServer) -> None:
+    at = press(typed("Should zoos exist?", "Should cars be banned?", "No question"), "Dry run")
+    assert server.requests == [], "a dry run asks nothing"
+    assert at.dataframe[0].value["calls"].tolist() == ["", "", "2"]
+    assert says(at, "2 calls of api(.)served", "caption")
+    press(at, "Run the remaining steps")
+    wait_for_jobs(at_hand)
+    at = drawn("build", name="Ada")
+    assert says(at, "2 completions", "caption")
+    rejected = at.dataframe[0].value
+    assert rejected["reason"].tolist() == ["has no question mark"]
+    press(at, "Add")
+    assert [q.text for q in load_dataset(at_hand, "questions")] == ["Should zoos exist?", "Should cars be banned?"]
+    assert {p.text for p in load_dataset(at_hand, "questions")[0].perspectives} == {
+        "It should be so.",
+        "It should be otherwise.",
+    }
+
+
+def test_dropped_rows_are_rejected(at_hand: Workspace) -> None:
+    press(typed("Should zoos exist?", "Should cars be banned?"), "Start")
+    wait_for_jobs(at_hand)
+    at = drawn("build", name="Ada")
+    at.multiselect(key="dropped-rows").set_value(["2"])
+    again(at).text_input(key="why-dropped").set_value("too vague")
+    at = press(again(at), "Drop them")
+    construction = open_construction(at_hand, "questions")
+    assert [row.id for row in construction.kept("perspectives")] == ["1"]
+    assert at.dataframe[0].value["reason"].tolist() == ["too vague"]
+
+
+@pytest.mark.usefixtures("at_hand")
+def test_an_unknown_model_is_named() -> None:
+    at = typed("Should zoos exist?")
+    at.text_input(key="build-model").set_value("gpt")
+    at = press(again(at), "Dry run")
+    assert says(at, "Unknown language model 'gpt'", "error")
