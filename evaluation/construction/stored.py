@@ -92,7 +92,7 @@ class Construction:
                 )
         files = {name: self.folder / "prompts" / f"{name}.txt" for name in self.prompts}
         paths = {source.name: Path(source.path) for source in self.sources}
-        return Working(self.workspace, self.settings, paths, files, progress)
+        return Working(self.workspace, self.settings, paths, files, progress, self.folder, self.kept)
 
     def rows_file(self, step: str) -> Path:
         """Return the file of the rows of a step, by its name."""

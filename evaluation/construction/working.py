@@ -2,7 +2,7 @@
 row.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,16 +23,23 @@ _AGAIN = (
 )
 
 
+def _kept_nothing(step: str) -> list[Row]:
+    del step
+    return []
+
+
 @dataclass(frozen=True)
 class Working:
     """A step's surroundings. `sources` are the files by name, `prompts` the files that replace Berdseye's prompts, by the name of
-    the prompt."""
+    the prompt. `folder` is that of the construction, and `kept` returns the rows that a finished step kept."""
 
     workspace: Workspace
     settings: Mapping[str, Any]
     sources: Mapping[str, Path]
     prompts: Mapping[str, Path]
     progress: Progress = silent
+    folder: Path = Path()
+    kept: Callable[[str], list[Row]] = _kept_nothing
 
     @cached_property
     def model(self) -> LanguageModel:

@@ -9,6 +9,7 @@ import numpy as np
 from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import Message
 from berdseye.data.texts.passages import clean
+from berdseye.evaluation.construction.asking import Asking, UnreadableError
 from berdseye.evaluation.construction.berds.statements import (
     completion_lines,
     read_sources,
@@ -19,7 +20,7 @@ from berdseye.evaluation.construction.debateqa.documents import FEWEST, Document
 from berdseye.evaluation.construction.debateqa.duplicates import duplicates
 from berdseye.evaluation.construction.debateqa.similarity import unit_vectors
 from berdseye.evaluation.construction.rows import Row
-from berdseye.evaluation.construction.steps import Asking, Step, UnreadableError
+from berdseye.evaluation.construction.steps import Step
 from berdseye.evaluation.construction.working import Working
 
 QUESTION = "Question"

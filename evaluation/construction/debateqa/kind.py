@@ -14,12 +14,11 @@ from berdseye.evaluation.construction.debateqa.documents import DOCUMENTS, Docum
 from berdseye.evaluation.construction.debateqa.duplicates import THRESHOLD
 from berdseye.evaluation.construction.debateqa.evidence import DUPLICATES, EVIDENCE, QUERIES, read_questions
 from berdseye.evaluation.construction.debateqa.explanations import EXPLANATIONS, VERIFIED
-from berdseye.evaluation.construction.debateqa.report import debateqa_report
 from berdseye.evaluation.construction.debateqa.topics import topics_of
 from berdseye.evaluation.construction.debateqa.views import DISTINCT, DISTINCT_VIEWS, POINTS, VIEWS
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Kind, Option
-from berdseye.evaluation.construction.stored import Construction
+from berdseye.evaluation.construction.working import Working
 
 TEST = 1_000
 """The number of questions in DebateQA's test split; the other 1,941 are dev."""
@@ -37,56 +36,51 @@ def questions_of(rows: Sequence[Row]) -> list[Question]:
     return [Question(name, "", text, tuple(answers[name])) for name, text in texts.items()]
 
 
-def finish(construction: Construction, dataset: str) -> list[str]:
+def finish(working: Working, dataset: str, rows: Sequence[Row]) -> list[str]:
     """Write the questions in DebateQA's layout with their documents and origins, and add them as data sets.
 
     With the setting `test`, that many random questions are DATASET-test, and the others DATASET-dev; a construction with no more
-    questions is one data set. The files and the report stay in the folder `finished` of the construction. A question stays even
-    if people have rejected all of its partial answers. Raises `BadInputError` if a data set of such a name exists.
+    questions is one data set. The files stay in the folder `finished` of the construction. A question stays even if people have
+    rejected all of its partial answers. Raises `BadInputError` if a data set of such a name exists.
     """
-    entries = _entries(construction)
+    entries = _entries(working, rows)
     if not entries:
         raise BadInputError(
-            f"Nothing is left of '{construction.name}'.",
-            hint=f"See why: `berdseye construct rejected {construction.name}`.",
+            f"Nothing is left of '{working.folder.name}'.",
+            hint=f"See why: `berdseye construct rejected {working.folder.name}`.",
         )
-    parts = _split(entries, dataset, int(construction.settings["test"]), int(construction.settings["seed"]))
-    existing = [name for name in parts if name != dataset and name in construction.workspace.datasets()]
+    parts = _split(entries, dataset, int(working.settings["test"]), int(working.settings["seed"]))
+    existing = [name for name in parts if name != dataset and name in working.workspace.datasets()]
     if existing:
         raise BadInputError(
             f"The data set '{existing[0]}' already exists.", hint="Remove it, or choose another name with --as."
         )
     lines = []
-    folder = construction.folder / "finished"
     for name, part in parts.items():
-        path = folder / f"{name}.jsonl"
-        rows = (json.dumps(entry, ensure_ascii=False, sort_keys=True) for entry in part)
-        write_bytes(path, "".join(f"{row}\n" for row in rows).encode("utf-8", "replace"))
-        added = import_dataset(construction.workspace, name, path).questions
+        path = working.folder / "finished" / f"{name}.jsonl"
+        texts = (json.dumps(entry, ensure_ascii=False, sort_keys=True) for entry in part)
+        write_bytes(path, "".join(f"{text}\n" for text in texts).encode("utf-8", "replace"))
+        added = import_dataset(working.workspace, name, path).questions
         answers = sum(len(question.perspectives) for question in added)
         lines.append(f"{name}: {len(added):,} questions, {answers:,} perspectives; with documents in {path}")
-    report = debateqa_report(construction).lines()
-    write_bytes(folder / "report.txt", "".join(f"{line}\n" for line in report).encode("utf-8", "replace"))
-    return lines + report
+    return lines
 
 
-def _entries(construction: Construction) -> list[dict[str, Any]]:
+def _entries(working: Working, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the questions as objects: those of DebateQA's layout, with topic, source, documents and origins."""
-    documents = Documents(construction.working())
-    questions = construction.kept(VIEWS.name)
-    topics = topics_of([str(row.fields["question"]) for row in questions], seed=int(construction.settings["seed"]))
+    documents, questions = Documents(working), working.kept(VIEWS.name)
+    topics = topics_of([str(row.fields["question"]) for row in questions], seed=int(working.settings["seed"]))
     answers: dict[str, list[dict[str, Any]]] = {}
-    for row in construction.kept(VERIFIED.name):
-        fields = row.fields
-        answers.setdefault(str(fields["question_id"]), []).append(
+    for row in rows:
+        answers.setdefault(str(row.fields["question_id"]), []).append(
             {
-                "point_of_view": fields["point_of_view"],
-                "explanation": fields["explanation"],
-                "documents": [reference["number"] for reference in fields["documents"]],
+                "point_of_view": row.fields["point_of_view"],
+                "explanation": row.fields["explanation"],
+                "documents": [reference["number"] for reference in row.fields["documents"]],
                 "origin": {
-                    name: _without_raw(made)
-                    for name, made in row.origin.items()
-                    if name in (EXPLANATIONS.name, "overruled")
+                    step: _without_raw(row.origin[step])
+                    for step in (EXPLANATIONS.name, "overruled")
+                    if step in row.origin
                 },
             }
         )
@@ -98,7 +92,7 @@ def _entries(construction: Construction) -> list[dict[str, Any]]:
             "topic": topic,
             "partial_answers": answers.get(row.id, []),
             "documents": [_document(documents, reference) for reference in row.fields["documents"]],
-            "origin": {name: _without_raw(made) for name, made in row.origin.items()},
+            "origin": {step: _without_raw(made) for step, made in row.origin.items()},
         }
         for row, topic in zip(questions, topics, strict=True)
     ]

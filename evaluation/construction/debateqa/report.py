@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from berdseye.evaluation.construction.debateqa.checks import CHECKS
+from berdseye.data.errors import StaleError
+from berdseye.evaluation.construction.debateqa.checks import CHECKS, SOURCES
 from berdseye.evaluation.construction.debateqa.evidence import DUPLICATES, EVIDENCE
 from berdseye.evaluation.construction.debateqa.explanations import EXPLANATIONS, VERIFIED
 from berdseye.evaluation.construction.debateqa.topics import Topic, largest_topics, topics_of
 from berdseye.evaluation.construction.debateqa.views import VIEWS
-from berdseye.evaluation.construction.reporting import Stage, funnel
-from berdseye.evaluation.construction.stored import SOURCES, Construction
+from berdseye.evaluation.construction.rows import Row
+from berdseye.evaluation.construction.steps import Built
 
 RELEVANCE = 0.56
 """DebateQA's mean cosine of a question and the chunks of its documents (gte-Qwen2-1.5B-instruct; appendix A.2)."""
@@ -43,9 +44,8 @@ class Outlier(NamedTuple):
 
 @dataclass(frozen=True)
 class DebateQAReport:
-    """What a construction has come to so far. Parts of steps that are not finished are empty."""
+    """What a construction has come to so far, beside its funnel. Parts of steps that are not finished are empty."""
 
-    stages: Sequence[Stage]
     sources: Sequence[SourceRow]
     documents: Mapping[int, int]
     relevance: float | None
@@ -56,15 +56,13 @@ class DebateQAReport:
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON values."""
         found = asdict(self)
-        for name in ("stages", "sources", "outliers", "topics"):
+        for name in ("sources", "outliers", "topics"):
             found[name] = [one._asdict() for one in getattr(self, name)]
         return found
 
     def lines(self) -> list[str]:
         """Return the report as lines of text."""
-        lines = ["Questions and partial answers by step, and DebateQA's"]
-        lines += [f"  {s.title}: {_number(s.kept)}{_beside(s.printed)}" for s in self.stages]
-        lines.append("By source")
+        lines = ["By source: " + " -> ".join(self.sources[-1].counts)]
         for row in self.sources:
             counts = " -> ".join(f"{count:,}{_beside(row.printed.get(step))}" for step, count in row.counts.items())
             lines.append(f"  {row.source}: {counts}")
@@ -89,13 +87,10 @@ class DebateQAReport:
         return lines
 
 
-def debateqa_report(construction: Construction) -> DebateQAReport:
+def debateqa_report(built: Built) -> DebateQAReport:
     """Return the report of a construction, whatever steps are finished."""
-    kept = {
-        name: construction.kept(name) for name in construction.step_names if construction.made_from(name) is not None
-    }
-    questions = kept.get(VIEWS.name, [])
-    found = kept.get(EVIDENCE.name)
+    kept = {name: rows for name in _BY_SOURCE if (rows := _finished(built, name)) is not None}
+    questions, found = kept.get(VIEWS.name, []), kept.get(EVIDENCE.name)
     cosines = np.array([row.fields["cosine"] for row in found or []])
     limit = cosines.mean() - _FAR * cosines.std() if len(cosines) else 0.0
     outliers = [
@@ -105,13 +100,13 @@ def debateqa_report(construction: Construction) -> DebateQAReport:
     ]
     last = kept.get(VERIFIED.name, kept.get(EXPLANATIONS.name, []))
     answers = Counter(str(row.fields["question_id"]) for row in last)
-    topics = topics_of([str(row.fields["question"]) for row in questions], seed=int(construction.settings["seed"]))
+    topics = topics_of([str(row.fields["question"]) for row in questions], seed=int(built.settings["seed"]))
     sizes = Counter(answers[row.id] for row in questions) if last else Counter()
-    searched = construction.rows(EVIDENCE.name) if found is not None else []
-    documents = Counter(len(row.fields["documents"]) for row in searched)
+    documents = Counter(
+        len(row.fields["documents"]) for row in (built.rows(EVIDENCE.name) if found is not None else [])
+    )
     return DebateQAReport(
-        funnel(construction),
-        _by_source(construction, kept),
+        _by_source(list(built.working().sources), kept),
         dict(sorted(documents.items())),
         float(cosines.mean()) if len(cosines) else None,
         sorted(outliers, key=lambda one: (one.cosine, one.id)),
@@ -120,26 +115,31 @@ def debateqa_report(construction: Construction) -> DebateQAReport:
     )
 
 
-def _by_source(construction: Construction, kept: Mapping[str, Sequence[Any]]) -> list[SourceRow]:
+def report_lines(built: Built) -> list[str]:
+    """Return the report of a construction as lines of text."""
+    return debateqa_report(built).lines()
+
+
+def _finished(built: Built, step: str) -> list[Row] | None:
+    try:
+        return built.kept(step)
+    except StaleError:
+        return None
+
+
+def _by_source(sources: Sequence[str], kept: Mapping[str, Sequence[Row]]) -> list[SourceRow]:
     from berdseye.evaluation.published import published  # reads tables with pandas
 
-    steps = [name for name in _BY_SOURCE if name in kept]
-    counts = {name: Counter(str(row.fields["source"]) for row in kept[name]) for name in steps}
-    table = published("debateqa_sources").query("level == 'origin'").set_index("source")
+    counts = {name: Counter(str(row.fields["source"]) for row in rows) for name, rows in kept.items()}
+    table = published("debateqa_sources").query("level == 'origin'").to_dict("records")
+    printed = {str(row["source"]): (float(row["initial"]), float(row["after_dedupe"])) for row in table}
     rows = []
-    for source in [*(one.name for one in construction.sources), "total"]:
-        of_source = {name: counts[name].total() if source == "total" else counts[name][source] for name in steps}
-        named = source.casefold().replace("-", " ").replace("_", " ")
-        printed = {}
-        if named in table.index:
-            before, after = table.loc[named, ["initial", "after_dedupe"]].tolist()
-            printed = {SOURCES: float(before), DUPLICATES.name: float(after)}
-        rows.append(SourceRow(source, of_source, printed))
+    for source in [*sources, "total"]:
+        of_source = {name: by.total() if source == "total" else by[source] for name, by in counts.items()}
+        beside = printed.get(source.casefold().replace("-", " ").replace("_", " "))
+        of_paper = {} if beside is None else dict(zip((SOURCES, DUPLICATES.name), beside, strict=True))
+        rows.append(SourceRow(source, of_source, of_paper))
     return rows
-
-
-def _number(value: float | None) -> str:
-    return "not finished" if value is None else f"{value:,}"
 
 
 def _beside(printed: float | None) -> str:

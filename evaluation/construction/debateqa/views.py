@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import Message
 from berdseye.data.texts.passages import clean
+from berdseye.evaluation.construction.asking import Asking, UnreadableError
 from berdseye.evaluation.construction.debateqa.documents import Documents, Reference
 from berdseye.evaluation.construction.debateqa.evidence import QUESTION
 from berdseye.evaluation.construction.debateqa.similarity import unit_vectors
 from berdseye.evaluation.construction.rows import Row
-from berdseye.evaluation.construction.steps import Asking, Step, UnreadableError
+from berdseye.evaluation.construction.steps import Step
 from berdseye.evaluation.construction.working import Working
 
 DOCUMENTS = "Documents"
