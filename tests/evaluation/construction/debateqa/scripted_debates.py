@@ -12,7 +12,8 @@ from berdseye.data.datasets.debates import debate_documents
 from berdseye.data.texts.chunkers import split_sentences
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.construction.kinds import kind_of
-from berdseye.evaluation.construction.stored import Construction, begin
+from berdseye.evaluation.construction.opening import begin
+from berdseye.evaluation.construction.stored import Construction
 
 CORPUS = "debates"
 DEBATES = 150

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from berdseye.evaluation.construction.asking import UnreadableError
 from berdseye.evaluation.construction.debateqa.documents import fair_limit, without_addresses
 from berdseye.evaluation.construction.debateqa.evidence import read_queries
 from berdseye.evaluation.construction.debateqa.explanations import read_explanation
 from berdseye.evaluation.construction.debateqa.views import PointOfView, fault, parse_points_of_view
 from berdseye.evaluation.construction.rows import Row
-from berdseye.evaluation.construction.steps import UnreadableError
 
 ROW = Row("q", {"question": "Should zoos be banned?"})
 REFERENCES = [{"number": 1}, {"number": 2}, {"number": 3}]
