@@ -1,10 +1,12 @@
 """What a kind of construction consists of: its steps, the prompts that they send to a language model, and its options."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from berdseye.annotation.batches.check_items import CheckItem
 from berdseye.data.errors import UnknownNameError
+from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Question
 from berdseye.evaluation.construction.asking import Asking
 from berdseye.evaluation.construction.rows import Row
@@ -55,20 +57,35 @@ class Option(NamedTuple):
     kind: type = str
 
 
+class Built(Protocol):
+    """A construction as its checks see it: its settings, and the rows of its finished steps, by the names of the steps."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+
+    @property
+    def step_names(self) -> tuple[str, ...]: ...
+
+    def rows(self, step: str) -> list[Row]: ...
+
+    def kept(self, step: str) -> list[Row]: ...
+
+    def working(self, progress: Progress = silent) -> Working: ...
+
+
 class Check(NamedTuple):
     """A check by people: its name, the form that they fill in, and the items for it.
 
-    `items` returns at most `size` items, drawn with a seed, from all rows of the step `step` (empty: the last one), kept and
-    rejected. With `decides`, the outcome rejects rows of this step; otherwise the check only measures. `people` is the number of
-    people who look at each item, and `printed` says what the paper found.
+    `items` returns at most `size` items, drawn with a seed. Where an item has the id of a row of the step `outcome`, its
+    rejection rejects this row; without `outcome` the check only measures. `people` is the number of people for each item, and
+    `printed` says what the paper found.
     """
 
     name: str
     form: str
     title: str
-    items: Callable[[Sequence[Row], int, int], list[dict[str, Any]]]
-    step: str = ""
-    decides: bool = False
+    items: Callable[[Built, int, int], list[CheckItem]]
+    outcome: str = ""
     people: int = 1
     size: int = 20
     printed: str = ""

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from berdseye.app.access.session import errors_in_place, started_by, workspace
+from berdseye.app.components.construction.checks import draw_checks
 from berdseye.app.components.construction.new_construction import dry_run_table
 from berdseye.app.components.data.new_dataset import questions_table
 from berdseye.app.components.downloads import download
@@ -40,11 +41,13 @@ def draw_construction(construction: Construction) -> None:
     st.altair_chart(funnel_chart(stages), key="funnel")
     _draw_counts(construction, stages)
     last = [stage.step for stage in stages if stage.rows is not None][-1]
-    rejected, made = st.tabs(["Rejected rows", "Rows so far"])
+    rejected, made, checks = st.tabs(["Rejected rows", "Rows so far", "Checks by people"])
     with rejected, errors_in_place():
         _draw_rejected(construction)
     with made, errors_in_place():
         _draw_rows(construction, last, complete=complete)
+    with checks, errors_in_place():
+        draw_checks(construction)
 
 
 def _of(construction: Construction, job: Job) -> bool:

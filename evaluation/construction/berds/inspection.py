@@ -4,30 +4,27 @@ BERDS inspected 20 questions of each data set, and found 1, 1 and 0 errors (tabl
 """
 
 import random
-from collections.abc import Sequence
 from typing import Any
 
+from berdseye.annotation.batches.check_items import CheckItem
 from berdseye.evaluation.construction.berds.statements import inspection_text
-from berdseye.evaluation.construction.rows import Row
-from berdseye.evaluation.construction.steps import Check
+from berdseye.evaluation.construction.steps import Built, Check
 
 _SOURCES = ("document1", "document2", "asked", "statement", "options", "answers")
 """The fields that a question was made from."""
 
 
-def inspection_items(rows: Sequence[Row], size: int, seed: int) -> list[dict[str, Any]]:
-    """Return `size` random questions of the last step (all if there are fewer) as items of the form `inspect`."""
-    kept = [row for row in rows if not row.rejected]
-    drawn = random.Random(seed).sample(kept, min(size, len(kept)))
+def inspection_items(built: Built, size: int, seed: int) -> list[CheckItem]:
+    """Return `size` random questions of the last step (all if there are fewer), each beside what it was made from."""
+    kept = built.kept(built.step_names[-1])
     return [
-        {
-            "id": row.id,
-            "read": "\n\n".join(_shown(row.fields[name]) for name in _SOURCES if row.fields.get(name)) or row.id,
-            "statement": inspection_text(row),
-            "question": str(row.fields["question"]),
-            "title": row.id,
-        }
-        for row in drawn
+        CheckItem(
+            row.id,
+            "\n\n".join(_shown(row.fields[name]) for name in _SOURCES if row.fields.get(name)) or "The question alone.",
+            inspection_text(row),
+            str(row.fields["question"]),
+        )
+        for row in random.Random(seed).sample(kept, min(size, len(kept)))
     ]
 
 

@@ -164,7 +164,13 @@ def test_checks_are_pushed_by_their_form_and_pulled_as_checks(
     ana, bo, _ = people
     items = [CheckItem(f"v{i}", f"Document {i}.", f"View {i}.", "" if i else "Why?") for i in range(2)]
     batch = create_check_batch(
-        judgments, f"batch-{uuid4().hex[:8]}", "addresses", items, dataset="made", per_pair=2, people=(ana.name, bo.name)
+        judgments,
+        f"batch-{uuid4().hex[:8]}",
+        "addresses",
+        items,
+        dataset="made",
+        per_pair=2,
+        people=(ana.name, bo.name),
     )
     key = items[0].key(check_form("addresses"))
     queue = BatchQueue(judgments, batch)
@@ -181,7 +187,10 @@ def test_checks_are_pushed_by_their_form_and_pulled_as_checks(
     assert [pair_of(task.data) for task in tasks] == [item.record(check_form("addresses"), "made") for item in items]
     for task, verdict in zip(tasks, ("no", "yes"), strict=True):
         annotate(connection, task, user_of(connection, bo), RecordedVerdict(verdict, ""))
-    assert sum((one.report for one in pull_from_projects(judgments, connection, [batch])), ExchangeReport()).pulled_new == 2
+    assert (
+        sum((one.report for one in pull_from_projects(judgments, connection, [batch])), ExchangeReport()).pulled_new
+        == 2
+    )
     assert [(e["kind"], e["verdict"]) for e in judgments.history(key)] == [("check", "harmful"), ("check", "no")]
     assert judgments.present() == [], "a check is no label"
     assert [outcome.accepted for outcome in check_outcomes(judgments, batch).values()] == [False, None]

@@ -55,7 +55,20 @@ def test_checks_go_from_a_file_to_outcomes_and_agreement(
     held: Judgments, workspace: Workspace, file: Path, tmp_path: Path
 ) -> None:
     made = json.loads(
-        output("batch", "create", "views", "--task", "check", "--check", "grounded", "--file", file, "--per-pair", 3, "--json")
+        output(
+            "batch",
+            "create",
+            "views",
+            "--task",
+            "check",
+            "--check",
+            "grounded",
+            "--file",
+            file,
+            "--per-pair",
+            3,
+            "--json",
+        )
     )
     assert made["recipe"] == {"file": "views.jsonl", "check": "grounded"}, "known answers are not shown"
     judge_all(held, "views")
@@ -65,7 +78,9 @@ def test_checks_go_from_a_file_to_outcomes_and_agreement(
     majority = [sum(said[n] == "y" for said in VERDICTS.values()) >= 2 for n in range(10)]
     assert [shown["outcomes"][key]["accepted"] for key in keys] == majority
     assert list(check_outcomes(held, load_batch(held, "views"))) == keys
-    assert f"10 items: {sum(majority)} accepted, {10 - sum(majority)} rejected, 0 undecided" in output("batch", "show", "views")
+    assert f"10 items: {sum(majority)} accepted, {10 - sum(majority)} rejected, 0 undecided" in output(
+        "batch", "show", "views"
+    )
     assert "0.66 (DebateQA" in output("batch", "show", "views")
 
     found = json.loads(output("agreement", "--batch", "views", "--json"))
@@ -89,7 +104,9 @@ def test_checks_go_from_a_file_to_outcomes_and_agreement(
 
 
 def test_the_agreement_of_all_labels_has_no_checks(held: Judgments, file: Path) -> None:
-    output("batch", "create", "views", "--task", "check", "--check", "grounded", "--file", file, *PEOPLE, "--per-pair", 3)
+    output(
+        "batch", "create", "views", "--task", "check", "--check", "grounded", "--file", file, *PEOPLE, "--per-pair", 3
+    )
     judge_all(held, "views")
     assert json.loads(output("agreement", "--json"))["n_items"] == 0
     with pytest.raises(BadInputError, match="'does not support' is not a verdict"):
@@ -126,7 +143,10 @@ def plain(file: Path) -> Path:
         (("--task", "check", "--check", "grounded", "--exam"), "names nobody"),
         (("--task", "check", "--check", "grounded", "--exam", "--training", *PEOPLE), "no effect with --exam"),
         (("--task", "check", "--check", "grounded", "--exam", "--sample", "2", *PEOPLE), "has all items"),
-        (("--task", "check", "--check", "grounded", "--training", "--per-pair", "2", *PEOPLE), "everyone judges every item"),
+        (
+            ("--task", "check", "--check", "grounded", "--training", "--per-pair", "2", *PEOPLE),
+            "everyone judges every item",
+        ),
         (("--task", "check", "--check", "grounded", "--detector", "embedded"), "uses no detector"),
         (("--task", "check", "--check", "inspect"), "'yes' is not a verdict of the check 'inspect'"),
     ],

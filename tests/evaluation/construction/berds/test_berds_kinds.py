@@ -157,12 +157,11 @@ def test_random_questions_are_inspected_beside_their_sources(
         ),
     )
     construction = ran(workspace, "kialo", source)
-    rows = construction.rows("answers")
-    items = inspection_items(rows, 2, 1)
-    assert items == inspection_items(rows, 2, 1)
+    items = inspection_items(construction, 2, 1)
+    assert items == inspection_items(construction, 2, 1)
     assert len(items) == 2
-    assert len(inspection_items(rows, 9, 1)) == 4
-    assert items[0]["statement"].splitlines()[1:] == [f"+ {items[0]['read']}", "− It helps."]
+    assert len(inspection_items(construction, 9, 1)) == 4
+    assert items[0].statement.splitlines()[1:] == [f"+ {items[0].read}", "− It helps."]
 
 
 @pytest.mark.parametrize(
