@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from berdseye.annotation.batches.check_items import CheckItem
+from berdseye.data.datasets.stored import same_question
 from berdseye.evaluation.construction.debateqa.calibration import (
     JudgedPair,
     Suggestion,
@@ -24,6 +25,7 @@ from berdseye.evaluation.construction.debateqa.views import DISTINCT_VIEWS
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Built, Check
 
+_BETWEEN = "|"
 SOURCES = "sources"
 """The step that reads the sources (`stored.SOURCES`)."""
 
@@ -36,24 +38,55 @@ def debatable_items(built: Built, size: int, seed: int) -> list[CheckItem]:
 
 
 def duplicate_items(built: Built, size: int, seed: int) -> list[CheckItem]:
-    """Return pairs of questions drawn evenly over their similarities; an item's id has both ids, and its title their cosine."""
-    rows = built.kept(SOURCES)
-    texts = {row.id: str(row.fields["question"]) for row in rows}
+    """Return pairs of questions drawn evenly over their similarities, without those of the same words; an item's id has both ids.
+
+    People do not see how similar the questions of a pair are.
+    """
+    named: dict[str, str] = {}
+    texts = {row.id: str(row.fields["question"]) for row in built.kept(SOURCES)}
+    for name, text in sorted(texts.items()):
+        named.setdefault(same_question(text), name)
+    ids = list(named.values())
     pairs = drawn_pairs(
-        list(texts), list(texts.values()), pairs=size, encoder=str(built.settings["encoder"]), seed=seed
+        ids, [texts[name] for name in ids], pairs=size, encoder=str(built.settings["encoder"]), seed=seed
     )
-    return [CheckItem(f"{p.first}|{p.second}", texts[p.first], texts[p.second], title=f"{p.cosine:.4f}") for p in pairs]
+    return [CheckItem(f"{pair.first}{_BETWEEN}{pair.second}", texts[pair.first], texts[pair.second]) for pair in pairs]
 
 
-def threshold_by_people(items: Sequence[CheckItem], counts: Mapping[str, Mapping[str, int]]) -> Suggestion:
+def threshold_by_people(built: Built, counts: Mapping[str, Mapping[str, int]]) -> Suggestion:
     """Return the threshold that people's verdicts on `duplicate_items` suggest; `counts` gives the numbers of "yes" and "no" by
-    the id of an item. Items without verdicts do not count."""
-    judged = [
-        JudgedPair(float(item.title), counts[item.id].get("yes", 0), counts[item.id].get("no", 0))
-        for item in items
-        if item.id in counts
-    ]
-    return suggested_threshold(judged)
+    the id of an item. Pairs without verdicts, and of questions that are gone, do not count."""
+    texts = {row.id: str(row.fields["question"]) for row in built.kept(SOURCES)}
+    pairs = {item: pair for item, given in counts.items() if any(given.values()) and (pair := _pair(item, texts))}
+    names = sorted({name for pair in pairs.values() for name in pair})
+    vectors = dict(
+        zip(names, unit_vectors([texts[name] for name in names], str(built.settings["encoder"])), strict=True)
+    )
+    return suggested_threshold(
+        [
+            JudgedPair(float(vectors[a] @ vectors[b]), counts[item].get("yes", 0), counts[item].get("no", 0))
+            for item, (a, b) in pairs.items()
+        ]
+    )
+
+
+def threshold_text(built: Built, counts: Mapping[str, Mapping[str, int]]) -> str:
+    """Return the suggested threshold in words, beside that of the construction."""
+    found = threshold_by_people(built, counts)
+    present = f"the construction has {float(built.settings['threshold']):g}"
+    if found.threshold is None:
+        return f"No pair is a duplicate to most people, so no threshold is suggested; {present}."
+    return (
+        f"Suggested threshold: {found.threshold:.3f}, the lowest cosine of {found.duplicates} duplicates; {found.joined} of "
+        f"{found.different} other pairs are above it, and {present}."
+    )
+
+
+def _pair(item: str, texts: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the two ids that an item's id joins; ids may contain the sign that joins them."""
+    parts = item.split(_BETWEEN)
+    splits = ((_BETWEEN.join(parts[:n]), _BETWEEN.join(parts[n:])) for n in range(1, len(parts)))
+    return next((pair for pair in splits if all(name in texts for name in pair)), None)
 
 
 def grounded_items(built: Built, size: int, seed: int) -> list[CheckItem]:
@@ -119,6 +152,7 @@ CHECKS = (
         duplicate_items,
         size=500,
         printed="DebateQA, appendix A.1: 500 pairs, threshold 0.78",
+        concludes=threshold_text,
     ),
     Check(
         "grounded",

@@ -10,6 +10,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from berdseye.annotation.batches.progress import batch_frame
+from berdseye.annotation.batches.stored import Batch
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.answers import AnswerSet
 from berdseye.data.errors import BadInputError, StaleError
 from berdseye.data.files.atomic import write_bytes
@@ -20,6 +23,7 @@ from berdseye.evaluation.answer_measures.people import DisputeLabel
 QUESTIONS = 100
 """The number of questions whose answers DebateQA's people label."""
 _EMPTY = "(no answer)"
+_FORM = "dispute"
 
 
 class DisputeVerdict(NamedTuple):
@@ -46,6 +50,18 @@ def dispute_items(
     shown = [(q, text) for q in drawn for text in sorted({_shown(answers.texts[q.id]) for answers in sets})]
     rng.shuffle(shown)
     return [{"id": f"{n}", "read": q.text, "statement": text} for n, (q, text) in enumerate(shown, start=1)]
+
+
+def batch_verdicts(judgments: Judgments, batch: Batch) -> list[DisputeVerdict]:
+    """Return people's verdicts in a batch of the check `dispute`; raises `BadInputError` for another batch."""
+    if batch.check is None or batch.check.name != _FORM:
+        raise BadInputError(
+            f"The batch '{batch.name}' is no batch of the check {_FORM}.",
+            hint="Create one: `berdseye batch create NAME --task check --check dispute --file FILE`.",
+        )
+    rows = batch_frame(judgments, batch).dropna(subset=["verdict"])
+    columns = (rows[name].astype(str) for name in ("passage", "perspective", "verdict", "annotator"))
+    return [DisputeVerdict(*row) for row in zip(*columns, strict=True)]
 
 
 def dispute_labels(

@@ -14,6 +14,7 @@ from berdseye.evaluation.construction.debateqa.documents import DOCUMENTS, Docum
 from berdseye.evaluation.construction.debateqa.duplicates import THRESHOLD
 from berdseye.evaluation.construction.debateqa.evidence import DUPLICATES, EVIDENCE, QUERIES, read_questions
 from berdseye.evaluation.construction.debateqa.explanations import EXPLANATIONS, VERIFIED
+from berdseye.evaluation.construction.debateqa.report import report_lines
 from berdseye.evaluation.construction.debateqa.topics import topics_of
 from berdseye.evaluation.construction.debateqa.views import DISTINCT, DISTINCT_VIEWS, POINTS, VIEWS
 from berdseye.evaluation.construction.rows import Row
@@ -126,6 +127,7 @@ DEBATEQA = Kind(
     read_questions,
     questions_of,
     finish=finish,
+    report=report_lines,
     options=(
         Option("corpora", "", "The corpora to search for documents, separated by spaces."),
         Option("threshold", THRESHOLD, "The cosine from which on two questions are duplicates."),

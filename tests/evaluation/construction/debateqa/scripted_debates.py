@@ -43,6 +43,7 @@ def write_files(folder: Path, shared_data: Path) -> None:
         table.writerow(["id", "question"])
         table.writerows([f"w{n:02}", claim] for n, claim in enumerate(claims[12:24]))
         table.writerows([["w90", claims[2].upper()], ["w91", ""], ["w92", "Qqxz zzkw vvrk?"]])
+        table.writerows([["w93", f"Is it so: {claims[4]}?"], ["w94", " ".join(claims[5].split()[:4])]])
 
 
 def debate_workspace(folder: Path, pages: Path) -> Workspace:
