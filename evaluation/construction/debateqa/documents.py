@@ -90,7 +90,7 @@ class Documents:
 
         merged: dict[tuple[str, str], tuple[str, Chunk]] = {}
         for name, source in self.sources.items():
-            for chunks in source.find(queries, _A_SEARCH, progress=self.working.progress):
+            for chunks in source.find(queries, _A_SEARCH):
                 for chunk in chunks:
                     on_web = source.corpus.manifest.kind != "passages" and chunk.url
                     merged.setdefault(("", chunk.url) if on_web else (name, chunk.source_id), (name, chunk))
