@@ -52,6 +52,8 @@ def begin(
         made_by,
         datetime.now(UTC).isoformat(timespec="seconds"),
     )
+    if kind.asks:
+        _ = new.working().model  # an unknown name is an error now, not after the steps before the first call
     texts = {}
     for prompt, file in prompts.items():
         if prompt not in kind.asks:

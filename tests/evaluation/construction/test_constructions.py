@@ -256,7 +256,7 @@ def test_rows_are_written_and_read_unchanged(tmp_path: Path) -> None:
     assert read_rows(tmp_path / "rows.jsonl") == rows
 
 
-def test_a_model_that_is_unknown_is_named(workspace: Workspace, source: Path) -> None:
-    construction = begun(workspace, "arguana", source)
-    with pytest.raises(UnknownNameError, match="language model"):
-        run_construction(Construction(**{**construction.__dict__, "settings": {"model": "gpt(4)"}}))
+def test_a_model_that_is_unknown_is_named_before_anything_is_stored(workspace: Workspace, source: Path) -> None:
+    with pytest.raises(UnknownNameError, match="language model 'gpt'"):
+        begin(workspace, kind_of("arguana"), "made", {"pairs": source}, {"model": "gpt(4)"}, {}, made_by="ada")
+    assert list_constructions(workspace) == []
