@@ -1,6 +1,7 @@
 """From questions to evidence: which questions are duplicates, search queries for each of the others, and their documents
 (DebateQA, section 3, appendix A)."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ from berdseye.evaluation.construction.working import Working
 QUESTION = "Question"
 MOST_QUERIES = 5
 _LONGEST_QUERY = 40  # words
+_BETWEEN_QUERIES = re.compile(r"[;\n]")
 _QUERIES = PromptTemplate(
     "construction: search queries",
     (
@@ -87,8 +89,10 @@ def with_documents(working: Working, rows: Sequence[Row]) -> list[Row]:
     documents = Documents(working)
     found = []
     for place, row in enumerate(rows):
-        question = str(row.fields["question"])
-        references = documents.found(question, [question, *row.fields["queries"]])
+        question, queries = str(row.fields["question"]), row.fields["queries"]
+        if isinstance(queries, str):  # written by a person who overruled a rejection
+            queries = [query.strip() for query in _BETWEEN_QUERIES.split(queries) if query.strip()]
+        references = documents.found(question, [question, *queries])
         cosine = relevance(question, [documents.text(r) for r in references], str(working.settings["encoder"]))
         row = row.with_fields(documents=references, cosine=cosine)
         if len(references) < FEWEST:

@@ -11,7 +11,13 @@ from berdseye.data.texts.passages import clean
 from berdseye.evaluation.construction.asking import Asking, UnreadableError
 from berdseye.evaluation.construction.debateqa.documents import Reference
 from berdseye.evaluation.construction.debateqa.evidence import QUESTION
-from berdseye.evaluation.construction.debateqa.views import DOCUMENTS, SAMPLING, asked_of_documents, assumed
+from berdseye.evaluation.construction.debateqa.views import (
+    DOCUMENTS,
+    SAMPLING,
+    asked_of_documents,
+    assumed,
+    with_references,
+)
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Step
 from berdseye.evaluation.construction.working import Working
@@ -83,6 +89,7 @@ ASKING = Asking(
 def explained(working: Working, rows: Sequence[Row]) -> list[Row]:
     """Return the points of view with their explanations; each cites its own documents and those of points of view merged into
     it, unless a person keeps these apart."""
+    rows = with_references(working, rows)
     kept = {row.id for row in rows}
     cited = [row.with_fields(documents=_cited(row, kept)) for row in rows]
     return list(asked_of_documents(working, ASKING, cited, {row.id: row.fields["documents"] for row in cited}))

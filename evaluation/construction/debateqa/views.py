@@ -11,7 +11,7 @@ from berdseye.data.language_models.protocol import Message
 from berdseye.data.texts.passages import clean
 from berdseye.evaluation.construction.asking import Asking, UnreadableError
 from berdseye.evaluation.construction.debateqa.documents import Documents, Reference
-from berdseye.evaluation.construction.debateqa.evidence import QUESTION
+from berdseye.evaluation.construction.debateqa.evidence import EVIDENCE, QUESTION
 from berdseye.evaluation.construction.debateqa.similarity import unit_vectors
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Step
@@ -119,7 +119,7 @@ def _read_views(row: Row, text: str) -> Mapping[str, Any]:
 
 def assumed(references: Sequence[Reference]) -> str:
     """Return words in place of documents, by which a dry run counts what would be read."""
-    return " ".join(["word"] * sum(int(reference["words"]) for reference in references))
+    return " ".join(["word"] * sum(int(one["words"]) for one in references if isinstance(one, Mapping)))
 
 
 ASKING = Asking(
@@ -152,6 +152,7 @@ def asked_of_documents(
 def with_views(working: Working, rows: Sequence[Row]) -> list[Row]:
     """Return the questions with points of view; one with fewer than three that cite an existing document is rejected."""
     found = []
+    rows = with_references(working, rows)
     for row in asked_of_documents(working, ASKING, rows, {row.id: row.fields["documents"] for row in rows}):
         if not row.rejected:
             usable = sum(not fault(view, row.fields["documents"]) for view in views_of(row))
@@ -161,8 +162,26 @@ def with_views(working: Working, rows: Sequence[Row]) -> list[Row]:
 
 
 def views_of(row: Row) -> list[PointOfView]:
-    """Return the points of view of a question's row."""
+    """Return the points of view of a question's row, also of one on which a person wrote them."""
+    if isinstance(row.fields["views"], str):
+        return parse_points_of_view(row.fields["views"])
     return [PointOfView(str(view["text"]), tuple(view["documents"])) for view in row.fields["views"]]
+
+
+def with_references(working: Working, rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with references in place of numbers of documents that a person wrote ("1, 3"); others are left out."""
+    if not any(isinstance(row.fields["documents"], str) for row in rows):
+        return list(rows)
+    known = {row.id: row.fields["documents"] for row in working.kept(EVIDENCE.name)}
+    found = []
+    for row in rows:
+        if isinstance(written := row.fields["documents"], str):
+            numbers = {int(number) for number in re.findall(r"(?<!\d)\d{1,6}(?!\d)", written)}
+            of_question = known.get(str(row.fields.get("question_id", row.id)), [])
+            references = [] if isinstance(of_question, str) else of_question
+            row = row.with_fields(documents=[r for r in references if int(r["number"]) in numbers])
+        found.append(row)
+    return found
 
 
 def separate_views(working: Working, rows: Sequence[Row]) -> list[Row]:
@@ -191,7 +210,7 @@ def distinct_views(working: Working, rows: Sequence[Row]) -> list[Row]:
     review: it stays merged, or is kept by overruling. The earlier one then cites its documents too."""
     threshold, encoder = float(working.settings["distinct"]), str(working.settings["encoder"])
     found: list[Row] = []
-    for _, group in groupby(rows, key=lambda row: row.fields["question_id"]):
+    for _, group in groupby(with_references(working, rows), key=lambda row: row.fields["question_id"]):
         of_question = list(group)
         vectors = unit_vectors([str(row.fields["point_of_view"]) for row in of_question], encoder)
         cosines = vectors @ vectors.T
@@ -199,6 +218,9 @@ def distinct_views(working: Working, rows: Sequence[Row]) -> list[Row]:
         merged: dict[int, list[Any]] = {}
         rejected: dict[int, str] = {}
         for place, row in enumerate(of_question):
+            if not row.fields["documents"]:
+                rejected[place] = "cites no document"
+                continue
             near = max(kept, key=lambda other: (cosines[place, other], -other), default=None)
             if near is not None and cosines[place, near] >= threshold:
                 merged.setdefault(near, []).append({"id": row.id, "documents": row.fields["documents"]})

@@ -273,6 +273,38 @@ def test_nearly_equal_points_of_view_wait_for_a_person(
     assert [document["number"] for document in by_id[waiting[0].id].fields["documents"]] == [2]
 
 
+def test_a_person_may_write_what_a_model_did_not(own: Workspace, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queries, points of view and numbers of documents, as texts of `construct overrule --field`."""
+
+    def lacking(text: str) -> str:
+        question = "Minimum Weight Limit" in text  # the first claim
+        asks = "search queries" in text or "List the points of view" in text
+        return "…" if question and asks else answer(text)
+
+    scripted(monkeypatch, lacking)
+    construction = begun_debateqa(own, files)
+    run_construction(construction, until="queries")
+    with pytest.raises(BadInputError, match="lacks queries"):
+        construction.overrule("queries", {"delphi/d00": "asked by hand"}, keep=True, made_by="ada")
+    queries = {"queries": "weight of models; thin models health"}
+    construction.overrule("queries", {"delphi/d00": "asked by hand"}, keep=True, made_by="ada", fields=queries)
+    run_construction(construction, until="views")
+    assert "delphi/d00" in {row.id for row in construction.kept("evidence")}
+    views = {"views": "1. Thin models harm girls. [Document 1]\n2. Laws do not help. [Document 2]\n3. Let them be."}
+    construction.overrule("views", {"delphi/d00": "read by hand"}, keep=True, made_by="ada", fields=views)
+    run_construction(construction, until="points")
+    assert next(r for r in construction.rows("points") if r.id == "delphi/d00/3").rejected == "cites no document"
+    fields = {"documents": "Documents 1, 3 and 88"}
+    construction.overrule("points", {"delphi/d00/3": "it does"}, keep=True, made_by="ada", fields=fields)
+    construction.overrule("points", {"delphi/d00/2": "it does"}, keep=True, made_by="ada", fields={"documents": "99"})
+    assert expected(construction)
+    run_construction(construction)
+    by_id = {row.id: row for row in construction.kept("verified")}
+    assert [document["number"] for document in by_id["delphi/d00/3"].fields["documents"]] == [1, 3]
+    assert by_id["delphi/d00/3"].fields["explanation"]
+    assert next(r for r in construction.rows("distinct") if r.id == "delphi/d00/2").rejected == "cites no document"
+
+
 def test_what_two_of_three_people_reject_is_removed_and_its_question_stays(
     own: Workspace, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
