@@ -3,9 +3,11 @@
 import json
 import random
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from berdseye.data.datasets.stored import import_dataset
+from berdseye.data.datasets.layouts.debateqa import read_debateqa
+from berdseye.data.datasets.stored import import_dataset, load_dataset
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.atomic import write_bytes
 from berdseye.data.records import Perspective, Question
@@ -42,7 +44,7 @@ def finish(working: Working, dataset: str, rows: Sequence[Row]) -> list[str]:
 
     With the setting `test`, that many random questions are DATASET-test, and the others DATASET-dev; a construction with no more
     questions is one data set. The files stay in the folder `finished` of the construction. A question stays even if people have
-    rejected all of its partial answers. Raises `BadInputError` if a data set of such a name exists.
+    rejected all of its partial answers. Raises `BadInputError` if another data set of such a name exists.
     """
     entries = _entries(working, rows)
     if not entries:
@@ -51,20 +53,27 @@ def finish(working: Working, dataset: str, rows: Sequence[Row]) -> list[str]:
             hint=f"See why: `berdseye construct rejected {working.folder.name}`.",
         )
     parts = _split(entries, dataset, int(working.settings["test"]), int(working.settings["seed"]))
+    paths = {name: working.folder / "finished" / f"{name}.jsonl" for name in parts}
+    for name, part in parts.items():
+        texts = (json.dumps(entry, ensure_ascii=False, sort_keys=True) for entry in part)
+        write_bytes(paths[name], "".join(f"{text}\n" for text in texts).encode("utf-8", "replace"))
     existing = [name for name in parts if name != dataset and name in working.workspace.datasets()]
-    if existing:
+    if other := [name for name in existing if not _has_been_added(working, name, paths[name])]:
         raise BadInputError(
-            f"The data set '{existing[0]}' already exists.", hint="Remove it, or choose another name with --as."
+            f"The data set '{other[0]}' already exists.", hint="Remove it, or choose another name with --as."
         )
     lines = []
-    for name, part in parts.items():
-        path = working.folder / "finished" / f"{name}.jsonl"
-        texts = (json.dumps(entry, ensure_ascii=False, sort_keys=True) for entry in part)
-        write_bytes(path, "".join(f"{text}\n" for text in texts).encode("utf-8", "replace"))
+    for name, path in paths.items():
         added = import_dataset(working.workspace, name, path).questions
         answers = sum(len(question.perspectives) for question in added)
         lines.append(f"{name}: {len(added):,} questions, {answers:,} perspectives; with documents in {path}")
     return lines
+
+
+def _has_been_added(working: Working, name: str, path: Path) -> bool:
+    """Return whether a data set has the questions of a file, as after an interrupted call."""
+    stored, written = load_dataset(working.workspace, name), read_debateqa(path).questions
+    return [(q.id, q.text, q.perspectives) for q in stored] == [(q.id, q.text, q.perspectives) for q in written]
 
 
 def _entries(working: Working, rows: Sequence[Row]) -> list[dict[str, Any]]:

@@ -187,6 +187,12 @@ def test_a_construction_killed_at_each_step_ends_with_the_same_bytes(
         assert (construction.folder / "finished" / name).read_bytes() == (
             finished.folder / "finished" / name
         ).read_bytes()
+    assert finish(construction, "debate")[0].startswith("debate-test: 6 questions"), (
+        "an interrupted call may be repeated"
+    )
+    construction.overrule("verified", {construction.kept("verified")[0].id: "wrong"}, keep=False, made_by="ada")
+    with pytest.raises(BadInputError, match="already exists"):
+        finish(construction, "debate")
     texts = [text for text in model.asked if "search queries" in text]
     assert len(texts) - len(set(texts)) <= 5, "only the calls that were interrupted are repeated"
     assert run_construction(construction) == []
