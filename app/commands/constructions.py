@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from berdseye.app.access.acting import acting_name
+from berdseye.app.commands.answers_of_constructions import ANSWERS_COMMANDS
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.dmerit_constructions import audit, figures, verify
 from berdseye.app.commands.models import DEFAULT_MODEL, ModelOption
@@ -55,6 +56,9 @@ def register(cli: typer.Typer) -> None:
         construct.command()(command)
     construct.command("list")(list_all)
     construct.command("show")(show)
+    construct.command("report")(report)
+    for name, answers_command in ANSWERS_COMMANDS.items():
+        construct.command(name)(answers_command)
     cli.add_typer(construct, name="construct")
 
 
@@ -137,6 +141,23 @@ def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption
     from berdseye.evaluation.construction.opening import open_construction
 
     _show(open_construction(open_workspace(workspace), name), json)
+
+
+def report(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
+    """Print the report of a construction: what each step kept, and what is special to its kind, such as sources and topics.
+
+    Example: `berdseye construct report mine`
+    """
+    from berdseye.evaluation.construction.opening import open_construction
+
+    opened = open_construction(open_workspace(workspace), name)
+    lines = [] if opened.kind.report is None else opened.kind.report(opened)
+    if json:
+        print_json({"name": opened.name, "kind": opened.kind.name, "lines": lines})
+        return
+    _show(opened, json)
+    for line in lines:
+        print(line)
 
 
 def rejected(

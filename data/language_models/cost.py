@@ -15,7 +15,8 @@ from berdseye.data.errors import UnavailableError
 from berdseye.data.language_models.protocol import Completion, LanguageModel, Message
 
 _LOOK_EVERY = 0.05
-_TOKENS_PER_WORD = 1.3
+TOKENS_PER_WORD = 1.3
+"""The mean number of tokens of an English word, by which lengths are estimated without a tokenizer."""
 
 
 @dataclass
@@ -77,7 +78,7 @@ def highest_cost(model: LanguageModel, prompts: Iterable[Sequence[Message]], max
     """Return what asking a model once with each prompt costs at most, without asking it; stored completions cost nothing."""
     lengths = [sum(len(message.content.split()) for message in prompt) for prompt in prompts]
     price, words, tokens = getattr(model, "price", None), sum(lengths), max_tokens * len(lengths)
-    dollars = None if price is None else (_TOKENS_PER_WORD * words * price.prompt + tokens * price.completion) / 1e6
+    dollars = None if price is None else (TOKENS_PER_WORD * words * price.prompt + tokens * price.completion) / 1e6
     return HighestCost(len(lengths), words, tokens, dollars)
 
 

@@ -53,7 +53,7 @@ class ChunkSource:
 
     `trusted_only` restricts the sites to the domain endings that the corpus names, otherwise to those of `trusted_list`
     (`data.web.settings.TRUSTED_LISTS`): on the web, no other page is fetched; in other corpora, chunks with other addresses or
-    without an address are left out. `day` is for the web.
+    without an address are left out. `day` is for the web. A hit is extended by at most `reach` passages after and before it.
     """
 
     corpus: Corpus
@@ -62,6 +62,7 @@ class ChunkSource:
     trusted_only: bool = False
     day: str | None = None
     trusted_list: str = "debateqa"
+    reach: int = _REACH
 
     def __post_init__(self) -> None:
         if self.trusted_list not in TRUSTED_LISTS:
@@ -98,6 +99,10 @@ class ChunkSource:
             hits = [i for i in row if i >= 0]
             chunks[place] = list(self._chunks(all_queries[place], hits, count, set(seen[place])))
         return chunks
+
+    def text(self, passages: Sequence[int]) -> str:
+        """Return the text of a chunk, by the ids of its passages; raises `StaleError` if the corpus no longer has one."""
+        return " ".join(p.text for p in self._cut.passages(passages))[: self.characters]
 
     @cached_property
     def _cut(self) -> Corpus:
@@ -155,7 +160,7 @@ class ChunkSource:
 
     def _extended(self, hit: int, taken: Collection[int]) -> list[Passage]:
         """Return the passage and its neighbours that fit into a chunk, in reading order."""
-        first, last = max(0, hit - _REACH), min(self.corpus.manifest.count - 1, hit + _REACH)
+        first, last = max(0, hit - self.reach), min(self.corpus.manifest.count - 1, hit + self.reach)
         near = {p.id: p for p in self.corpus.passages(range(first, last + 1))}
         parts = [near[hit]]
         length = len(near[hit].text)

@@ -81,7 +81,10 @@ def checked(construction: Construction, judgments: Judgments) -> list[Checked]:
             for row, key in _keys(construction, judgments, check, list(outcomes)).items()
             if key in outcomes
         }
-        found.append(Checked(check, batch, by_id, outcome_text(check_form(check.form), outcomes)))
+        text = outcome_text(check_form(check.form), outcomes)
+        if check.concludes is not None:
+            text = f"{text} {check.concludes(construction, {row: one.counts for row, one in by_id.items()})}"
+        found.append(Checked(check, batch, by_id, text))
     return found
 
 

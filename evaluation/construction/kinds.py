@@ -5,10 +5,11 @@ from berdseye.evaluation.construction.berds.arguana import ARGUANA
 from berdseye.evaluation.construction.berds.kialo import KIALO
 from berdseye.evaluation.construction.berds.opinionqa import OPINIONQA
 from berdseye.evaluation.construction.berds.questions import QUESTIONS
+from berdseye.evaluation.construction.debateqa.kind import DEBATEQA
 from berdseye.evaluation.construction.dmerit.kind import DMERIT
 from berdseye.evaluation.construction.steps import Kind
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (QUESTIONS, ARGUANA, KIALO, OPINIONQA, DMERIT)}
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (QUESTIONS, ARGUANA, KIALO, OPINIONQA, DEBATEQA, DMERIT)}
 
 
 def kind_of(name: str) -> Kind:

@@ -78,7 +78,7 @@ class Check(NamedTuple):
 
     `items` returns at most `size` items, drawn with a seed. Where an item has the id of a row of the step `outcome`, its
     rejection rejects this row; without `outcome` the check only measures. `people` is the number of people for each item, and
-    `printed` says what the paper found.
+    `printed` says what the paper found. `concludes` says what follows from the numbers of each verdict, by the id of the item.
     """
 
     name: str
@@ -89,6 +89,7 @@ class Check(NamedTuple):
     people: int = 1
     size: int = 20
     printed: str = ""
+    concludes: Callable[[Built, Mapping[str, Mapping[str, int]]], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ class Kind:
 
     `sources` describes the files that it reads, and `read` returns the first rows from them, those that cannot be used as
     rejected. `questions` turns the rows of the last step into a data set; a kind that makes more than questions has its own
-    `finish`, which gets the name of the data set and the rows, and returns lines on what it added.
+    `finish`, which gets the name of the data set and the rows, and returns lines on what it added. `report` returns lines on what
+    is special to the kind, beside the funnel, whatever steps are finished.
     """
 
     name: str
@@ -107,6 +109,7 @@ class Kind:
     read: Callable[[Working], Sequence[Row]]
     questions: Callable[[Sequence[Row]], list[Question]]
     finish: Callable[[Working, str, Sequence[Row]], list[str]] | None = None
+    report: Callable[[Built], list[str]] | None = None
     options: tuple[Option, ...] = ()
     checks: tuple[Check, ...] = ()
     paper: str = ""

@@ -23,7 +23,7 @@ def read_question_table(source: Path) -> Imported:
     """
     faults: list[BadInputError] = []
     questions: dict[str, Question] = {}
-    for line, row in _rows(source):
+    for line, row in table_rows(source):
         try:
             text = question_text(row.get("question"))
             given = row["perspective"]
@@ -46,8 +46,11 @@ def _details(row: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in details.items() if value}
 
 
-def _rows(source: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows with the number of the line on which each ends; a column that the table lacks is empty in each row."""
+def table_rows(source: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows with the number of the line on which each ends; a column that the table lacks is empty in each row.
+
+    Raises `BadInputError` for a table that cannot be read or lacks the column `question`.
+    """
     try:
         text = source.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

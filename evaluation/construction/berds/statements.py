@@ -3,10 +3,12 @@ questions.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from berdseye.data.datasets.layouts.table import ENDINGS as TABLES
+from berdseye.data.datasets.layouts.table import table_rows
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.json_files import read_rows
 from berdseye.data.records import Perspective, Question
@@ -29,14 +31,15 @@ _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL |
 
 
 def read_sources(working: Working, read: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> list[Row]:
-    """Return a row for each object of the JSON Lines sources; `read` returns its fields, or raises `ValueError` with the fault.
+    """Return a row for each object of the sources, JSON Lines or tables (CSV, TSV); `read` returns its fields, or
+    raises `ValueError` with the fault.
 
     Invalid lines and repeated ids are rejected with their file and line, and valid ones are numbered unless they have an `id`.
     """
     rows: dict[str, Row] = {}
     for source, path in working.sources.items():
         faults: list[BadInputError] = []
-        for line, found in read_rows(path, faults):
+        for line, found in _objects(path, faults):
             origin = {"source": source, "line": line}
             row_id = clean(str(line if found.get("id") is None else found["id"]))
             row_id = row_id if len(working.sources) == 1 else f"{source}/{row_id}"
@@ -52,6 +55,13 @@ def read_sources(working: Working, read: Callable[[Mapping[str, Any]], Mapping[s
             row = Row(f"{source}/line {fault.line}", {}).reject(f"cannot be read: {fault.what}")
             rows[row.id] = row.with_origin("sources", source=source, line=fault.line)
     return list(rows.values())
+
+
+def _objects(path: Path, faults: list[BadInputError]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the objects of a source with their lines; an empty cell of a table is a missing field."""
+    if path.suffix.lower() in TABLES:
+        return ((line, {name: cell for name, cell in row.items() if cell.strip()}) for line, row in table_rows(path))
+    return read_rows(path, faults)
 
 
 def source_text(found: Mapping[str, Any], *names: str) -> str:
