@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +23,7 @@ from berdseye.data.files.atomic import write_bytes, write_json
 from berdseye.data.files.tables import to_csv, to_parquet
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.charts import svg
+from berdseye.evaluation.scores.counted import Unjudged, in_words
 
 PROVENANCE = ("low", "high", "n", "judged", "labels", "detector_version", "published")
 _UNPUBLISHED = "–"
@@ -98,6 +99,11 @@ class StudyResult:
         default_factory=dict
     )
     notes: tuple[str, ...] = ()
+
+    def scored_with(self, min_judged: float, unjudged: Unjudged) -> "StudyResult":
+        """Return the result with the floor of judged pairs and the rule for unjudged questions that it was computed with."""
+        settings = {**self.settings, "min_judged": min_judged, "unjudged": str(unjudged)}
+        return replace(self, settings=settings, notes=(*self.notes, in_words(unjudged)))
 
     def __repr__(self) -> str:
         contents = {"tables": [t.name for t in self.tables], "charts": list(self.charts)}
