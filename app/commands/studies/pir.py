@@ -8,11 +8,9 @@ import typer
 
 from berdseye.app.commands.console import print_json
 from berdseye.app.commands.models import DEFAULT_MODEL, ModelOption
-from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
+from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, workspace_if_any
 from berdseye.app.commands.studies.options import Form, FormOption, run, study_command
-from berdseye.data.errors import UnavailableError
 from berdseye.data.given_options import not_with
-from berdseye.data.workspace import Workspace
 from berdseye.evaluation.studies.by_name.pir import PIPELINES
 
 
@@ -114,7 +112,7 @@ def _print_recalls(
     from berdseye.evaluation.pir.measures import perspective_recalls
     from berdseye.retrieval.pipeline_registry import parse_pipeline
 
-    ws = _workspace(folder)
+    ws = workspace_if_any(folder)
     parsed = [pipeline_of(ws, name) if ws else parse_pipeline(name) for name in pipelines]
     rows = []
     for one in read_pir_tasks(files, tasks, ws):
@@ -125,16 +123,6 @@ def _print_recalls(
         print_json({key: value for key, value in rows[0].items() if key not in ("task", "pipeline", "k")})
         return
     print_json(rows)
-
-
-def _workspace(folder: Path | None) -> Workspace | None:
-    """The workspace in `folder`, or the default one; None where `folder` is None and no default workspace exists."""
-    try:
-        return open_workspace(folder)
-    except UnavailableError:
-        if folder is not None:
-            raise
-        return None
 
 
 def register_downstream(group: typer.Typer) -> None:
