@@ -79,6 +79,13 @@ def test_a_study_of_runs_follows_the_option_or_else_the_setting(
     assert figures(back, **place) == [pytest.approx(zero)]
 
 
+def test_a_study_reports_how_many_values_it_withholds(labelled: Workspace) -> None:
+    options = {**OPTIONS, "min_judged": 0.5, "depth": 1}
+    # Under zero 1 of 3 pairs is judged, under left-out the one of the remaining question.
+    assert run_study(labelled, "berds coverage", **options).notes[0] == "2 values are not shown: judged below 50%."
+    assert not [n for n in run_study(labelled, "berds coverage", **options, unjudged="left-out").notes if "shown" in n]
+
+
 def second_run(workspace: Workspace) -> Run:
     """Another run of depth 1: passage 3 for both questions, labelled for the first alone."""
     by_text = {p.text: p.id for p in passages(workspace).values()}
