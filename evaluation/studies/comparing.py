@@ -81,7 +81,8 @@ def comparisons(
     )
     settings = {**selection.settings(), "measure": measure, "test": test, "correction": correction, "seed": seed,
                 "labels": str(gatherer.source)}  # fmt: skip
-    notes = [*_too_few(cells), *([_WITHHELD.format(", ".join(without))] if without else [])]
+    few = _too_few(cells) if gatherer.source.corrected else _too_few_shared(cells)
+    notes = [*few, *([_WITHHELD.format(", ".join(without))] if without else [])]
     notes += [
         _PAIR_WITHHELD.format(f"The difference of {c.a} and {c.b}")
         for c in pairs
@@ -225,6 +226,12 @@ def _too_few(cells: pd.DataFrame) -> tuple[str, ...]:
     return (
         "For some systems, fewer than two questions were drawn at random and judged completely. Create a batch with `berdseye "
         "batch create NAME --preset random-questions --run RUN`.",
+    )
+
+
+def _too_few_shared(cells: pd.DataFrame) -> tuple[str, ...]:
+    return (
+        () if (cells["n"] > 1).all() else ("Some systems share fewer than two questions for which both have a value.",)
     )
 
 

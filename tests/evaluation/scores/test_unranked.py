@@ -159,6 +159,8 @@ def test_judged_beside_a_difference_is_over_the_questions_of_the_difference(
         cells = compared(rule, 0).tables[0].cells
         assert cells["value"].tolist()[0] == pytest.approx(difference)
         assert (cells["n"].tolist()[0], cells["judged"].tolist()[0]) == (n, pytest.approx(share)), rule
+        assert any("fewer than two questions" in note for note in compared(rule, 0).notes) is (n < 2)
+        assert not any("drawn at random" in note for note in compared(rule, 0).notes)
 
 
 def test_a_difference_over_too_few_labels_is_withheld_although_both_values_are_shown() -> None:
