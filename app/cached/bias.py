@@ -16,7 +16,7 @@ Figures = tuple[pd.DataFrame, pd.DataFrame]
 def leaning_figures(kept: Made, source: str, k: int) -> Figures:
     """Shares of leanings by system, and these shares beside those by people's judgments."""
     held = systems(kept, source, k)
-    shares = leaning_shares(held, k, counted(kept, source), min_judged_of(workspace()))
+    shares = leaning_shares(held, k, counted(kept, source, held, k), min_judged_of(workspace()))
     return shares, leanings_by_people(held, systems(kept, HUMAN, k), k)
 
 
@@ -29,7 +29,7 @@ def stance_figures(kept: Made, source: str, k: int) -> Figures:
     both = stance_shares(held, k, whole)[[*columns, "value"]].rename(columns={"value": "labels"}).merge(
         stance_shares(people, k, whole)[[*columns, "value", "low", "high", "n"]].rename(columns={"value": "people"}), on=columns
     )  # fmt: skip
-    shares = stance_shares(held, k, counted=counted(kept, source), min_judged=min_judged_of(workspace()))
+    shares = stance_shares(held, k, counted=counted(kept, source, held, k), min_judged=min_judged_of(workspace()))
     return shares, both[both["n"] > 0]
 
 

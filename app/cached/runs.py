@@ -3,7 +3,7 @@
 Choosing another test, another chart, or another measure of the same depth reads no label again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import escape as glob_escape
 from pathlib import Path
@@ -27,7 +27,7 @@ from berdseye.evaluation.labels.support import judged_together
 from berdseye.evaluation.leaderboard.board import board
 from berdseye.evaluation.leaderboard.costs import judging_minutes, system_costs
 from berdseye.evaluation.measures import Measure, parse_measure, parse_measures
-from berdseye.evaluation.scores.counted import unjudged_of
+from berdseye.evaluation.scores.counted import under_rule, unjudged_of
 from berdseye.evaluation.scores.enough_judged import min_judged_of
 from berdseye.evaluation.scores.scoring import (
     Pool,
@@ -170,11 +170,16 @@ def systems(kept: Made, source: str, depth: int) -> dict[str, list[LabelledRun]]
     return found
 
 
-def counted(kept: Made, source: str) -> dict[str, list[npt.NDArray[np.bool_]]]:
-    """Return which questions of each system's runs count, in the order of `systems`."""
-    found: dict[str, list[npt.NDArray[np.bool_]]] = {}
+def counted(
+    kept: Made, source: str, systems: Mapping[str, Sequence[LabelledRun]], k: int
+) -> dict[str, list[npt.NDArray[np.bool_]]]:
+    """Return which questions of each system's runs count for their top k under the rule of the settings; `systems` is the
+    result of `systems` to a depth of at least k."""
+    rule, found = unjudged_of(workspace()), dict[str, list[npt.NDArray[np.bool_]]]()
     for run in manifests(kept):
-        found.setdefault(f"{run.pipeline}, {run.corpus}", []).append(pool(run, source).counted.questions)
+        of_system = found.setdefault(f"{run.pipeline}, {run.corpus}", [])
+        support = systems[f"{run.pipeline}, {run.corpus}"][len(of_system)].support
+        of_system.append(under_rule(pool(run, source).counted.questions, support, k, rule))
     return found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import JsonOption, MinJudgedOption, WorkspaceOption, open_workspace
+from berdseye.app.commands.options import JsonOption, MinJudgedOption, WorkspaceOption, open_workspace, workspace_if_any
 from berdseye.app.commands.unjudged_option import UnjudgedOption
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.given_paths import is_file
@@ -68,6 +68,7 @@ def evaluate(
 
     A question counts where the label source has a label for it, whatever this run ranked, or, with --qrels, where the file has
     one. So n is equal for all runs, and a question without a label in the top k counts as 0; --unjudged left-out leaves it out.
+    This rule, and the share of judged pairs below, are also settings of the workspace, which files with labels follow, too.
     Pairs without a label count as not relevant. Where less than half of the pairs of the top k have a label, Berdseye reports
     the reason instead of a number; --min-judged changes that share, and 0 switches this off.
 
@@ -102,14 +103,16 @@ def evaluate(
         if qrels is not None:
             if corpus is not None or labels is not None:
                 raise BadInputError("--qrels already provides the labels.", hint="Omit --corpus and --labels.")
-            rows = _against_qrels(path, qrels, dataset, parsed, missing, workspace, min_judged, unjudged)
+            rows = _against_qrels(
+                path, qrels, dataset, parsed, missing, workspace, *_rules(workspace, min_judged, unjudged)
+            )
         elif dataset is not None and corpus is not None:
             rows = _against_workspace(path, dataset, corpus, labels, parsed, missing, workspace, min_judged, unjudged)
         elif dataset is not None or corpus is not None:
             raise BadInputError("A run in a file needs labels.", hint="Give both --dataset and --corpus, or --qrels.")
         else:
             only_with("--qrels, or --dataset and --corpus", False, "missing")
-            rows = _released(path, labels, parsed, min_judged, unjudged)
+            rows = _released(path, labels, parsed, *_rules(workspace, min_judged, unjudged))
     elif run is not None and (Path(run).suffix in _FILES or "/" in run):
         raise BadInputError("There is no such file.", where=run, hint="Check the path.")
     elif qrels is not None or dataset is not None or corpus is not None:
@@ -129,13 +132,24 @@ def _print_row(row: dict[str, Any]) -> None:
     print("\t".join(f"{v:.4f}" if isinstance(v, float) else str(v) for v in values))
 
 
+def _rules(workspace: Path | None, min_judged: float | None, unjudged: Unjudged | None) -> tuple[float, Unjudged]:
+    """Return the floor and the rule for a file that brings its labels: as given, otherwise those of the settings of the
+    workspace, if there is one."""
+    from berdseye.evaluation.scores.counted import unjudged_of
+    from berdseye.evaluation.scores.enough_judged import checked_floor, min_judged_of
+
+    ws = workspace_if_any(workspace)
+    if ws is None:
+        return checked_floor(min_judged), unjudged or Unjudged.ZERO
+    return min_judged_of(ws, min_judged), unjudged_of(ws, unjudged)
+
+
 def _released(
-    path: Path, model: str | None, measures: "Sequence[Measure]", min_judged: float | None, unjudged: Unjudged | None
+    path: Path, model: str | None, measures: "Sequence[Measure]", min_judged: float, unjudged: Unjudged
 ) -> dict[str, dict[str, Any]]:
     from berdseye.evaluation.interchange.berds import read_released_run
     from berdseye.evaluation.interchange.external_runs import RunFormat, run_format
     from berdseye.evaluation.scores.counted import Counted
-    from berdseye.evaluation.scores.enough_judged import checked_floor
     from berdseye.evaluation.scores.scoring import scores_of
 
     if run_format(path) is not RunFormat.BERDS:
@@ -143,8 +157,8 @@ def _released(
     released = read_released_run(path, model)
     _note_depth(measures, int(released.support.depths.max(initial=0)), str(path))
     scores = scores_of(
-        measures, released.support, Counted(released.counted, unjudged=unjudged or Unjudged.ZERO),
-        min_judged=checked_floor(min_judged), dataset="", corpus="", pipeline="", labels=released.source, detector_version="",
+        measures, released.support, Counted(released.counted, unjudged=unjudged), min_judged=min_judged, dataset="",
+        corpus="", pipeline="", labels=released.source, detector_version="",
     )  # fmt: skip
     return {s.measure: {**s.estimate._asdict(), "judged": s.judged, "withheld": s.withheld} for s in scores}
 
@@ -156,12 +170,11 @@ def _against_qrels(
     measures: "Sequence[Measure]",
     missing: Missing,
     workspace: Path | None,
-    min_judged: float | None,
-    unjudged: Unjudged | None,
+    min_judged: float,
+    unjudged: Unjudged,
 ) -> dict[str, dict[str, Any]]:
     from berdseye.data.datasets.stored import load_dataset
     from berdseye.evaluation.interchange.external_runs import judged_by_file, read_labels, read_run
-    from berdseye.evaluation.scores.enough_judged import checked_floor
     from berdseye.evaluation.scores.scoring import scores_of
 
     questions = load_dataset(open_workspace(workspace), dataset) if dataset is not None else None
@@ -169,10 +182,10 @@ def _against_qrels(
     for text in judged_run.notes:
         note(text)
     _note_depth(measures, judged_run.ranked.ids.shape[1], str(path))
-    counted = replace(judged_run.qrels.pool(), unjudged=unjudged or Unjudged.ZERO)
+    counted = replace(judged_run.qrels.pool(), unjudged=unjudged)
     support = judged_run.qrels.support(judged_run.ranked.ids)
     scores = scores_of(
-        measures, support, counted, min_judged=checked_floor(min_judged), dataset=dataset or "", corpus="",
+        measures, support, counted, min_judged=min_judged, dataset=dataset or "", corpus="",
         pipeline=judged_run.tag, labels=qrels.name, detector_version="",
     )  # fmt: skip
     return {

@@ -54,6 +54,19 @@ def open_workspace(folder: Path | None) -> Workspace:
     return Workspace.open(folder or Workspace.default_folder())
 
 
+def workspace_if_any(folder: Path | None) -> Workspace | None:
+    """Open the workspace in `folder`; for None the default workspace, or None if there is none.
+
+    Raises `UnavailableError` where `folder` is not a workspace.
+    """
+    try:
+        return open_workspace(folder)
+    except UnavailableError:
+        if folder is not None:
+            raise
+        return None
+
+
 def chosen_detector(name: str | None, folder: Path | None) -> "Detector":
     """Open the detector called `name`, or the adopted one for None.
 
@@ -64,10 +77,7 @@ def chosen_detector(name: str | None, folder: Path | None) -> "Detector":
     from berdseye.detectors.protocol import DEFAULT_DETECTOR
     from berdseye.detectors.trained import adopted_detector
 
-    try:
-        ws = open_workspace(folder)
-    except UnavailableError:
-        if folder is not None:
-            raise
+    ws = workspace_if_any(folder)
+    if ws is None:
         return parse_detector(name or DEFAULT_DETECTOR)
     return parse_detector(name or adopted_detector(ws), ws)

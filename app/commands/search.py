@@ -10,7 +10,7 @@ import typer
 
 from berdseye.app.access.acting import acting_name
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, chosen_detector, open_workspace
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, chosen_detector, open_workspace, workspace_if_any
 
 if TYPE_CHECKING:
     from berdseye.data.corpora import Corpus
@@ -36,17 +36,13 @@ def detect(
 
     Example: `berdseye detect "Mornings are calmer since the blazers came." "School uniforms should be compulsory." --json`
     """
-    from berdseye.data.errors import UnavailableError
     from berdseye.data.records import Pair
     from berdseye.detectors.labelling import opined_at_once
 
     chosen = chosen_detector(detector, workspace)
     path = Path(passage) if len(passage) < 250 else None
     text = path.read_text(encoding="utf-8") if path is not None and path.is_file() else passage
-    try:
-        ws = open_workspace(workspace)
-    except UnavailableError:
-        ws = None
+    ws = workspace_if_any(workspace)
     found = opined_at_once(ws, chosen, [Pair(text, p, title) for p in perspective])
     rows = [
         {

@@ -6,6 +6,7 @@ import typer
 
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
+from berdseye.app.commands.unjudged_option import UnjudgedOption
 
 
 def register(cli: typer.Typer) -> None:
@@ -22,6 +23,7 @@ def tune(
         str | None,
         typer.Option(help="The label source. Default: human>gold>DETECTOR with gold labels, otherwise the detector."),
     ] = None,
+    unjudged: UnjudgedOption = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -49,6 +51,7 @@ def tune(
             pipeline,
             parse_label_source(labels or default_source(ws)),
             parsed,
+            unjudged=unjudged,
             progress=progress,
         )
     if json:
@@ -57,5 +60,6 @@ def tune(
     for weight, value in chosen.scores.items():
         print(f"{weight}\t{value:.4f}{'  <- chosen' if float(weight) == chosen.weight else ''}")
     note(
-        f"mmr(tuned) is now mmr({chosen.weight:g}) for this pipeline over '{corpus}', by {chosen.measure} ({chosen.labels})."
+        f"mmr(tuned) is now mmr({chosen.weight:g}) for this pipeline over '{corpus}', by {chosen.measure} ({chosen.labels}, "
+        f"unjudged: {chosen.unjudged})."
     )

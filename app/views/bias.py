@@ -14,7 +14,7 @@ from berdseye.app.access.session import errors_in_place, started_by, workspace
 from berdseye.app.cached.bias import leaning_figures, side_by_side, stance_figures
 from berdseye.app.cached.runs import Made, made
 from berdseye.app.components.choices import chosen_source, one_of, options, selectbox_by_id, warn_if_sides_unknown
-from berdseye.app.components.counting_rule import EVERY_RUN
+from berdseye.app.components.counting_rule import questions_that_count
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.job_box import draw_unfinished_jobs
 from berdseye.app.components.missing import is_missing
@@ -36,6 +36,7 @@ from berdseye.evaluation.bias.charts import (
 from berdseye.evaluation.bias.sides import PIR, SYCOPHANCY, by_people, location_matrices, results_of, table_of
 from berdseye.evaluation.charts import Chart
 from berdseye.evaluation.labels.sources import HUMAN
+from berdseye.evaluation.scores.counted import in_words, parse_unjudged
 from berdseye.evaluation.scores.enough_judged import below, min_judged_of
 from berdseye.evaluation.studies.charts import stacked
 from berdseye.evaluation.studies.pir.paper import IN_CORPUS
@@ -92,7 +93,7 @@ def leaning(kept: Made, source: str, k: int) -> None:
     st.altair_chart(chart, key="leaning")
     st.caption(
         f"Share of the questions with a supporting and an opposing perspective by which of the two the top {k} supports (BERDS, "
-        f"figure 2). Labels from **{escaped(source)}**. {EVERY_RUN}"
+        f"figure 2). Labels from **{escaped(source)}**. {questions_that_count(workspace())}"
     )
     draw_withheld(shown)
     draw_table(shown.drop(columns=["row", "place"]), f"leaning-{k}", chart, across="leaning", digits=1)
@@ -178,7 +179,8 @@ def sycophancy(row: DeltaGenerator) -> None:
         f"Delta = (p - n) / p of the top {k}, where p and n are the shares of the passages of all questions that support the "
         "supporting and the opposing perspective (BERDS, figure 3). Dots: the query is the plain question. Arrows point to Delta "
         "when a side is the query. Pale bands are 95% intervals. "
-        f"Labels from **{escaped(str(result.settings['labels']))}**."
+        f"Labels from **{escaped(str(result.settings['labels']))}**. "
+        f"{in_words(parse_unjudged(result.settings.get('unjudged')))}"
     )
     st.subheader("By people's labels", anchor=False)
     result_by_people = by_people(results, result)

@@ -32,6 +32,7 @@ from berdseye.evaluation.exploration.question_runs import (
 )
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource, parse_label_source
 from berdseye.evaluation.measures import parse_measures
+from berdseye.evaluation.scores.counted import in_words, unjudged_of
 from berdseye.evaluation.scores.enough_judged import below, min_judged_of
 
 DEPTH = 100
@@ -103,11 +104,9 @@ def draw_holes(question: Question, runs: list[QuestionRun], k: int) -> None:
 
 def draw_measures(question: Question, dataset: str, runs: list[QuestionRun], source: LabelSource, k: int) -> None:
     """Draw the measures of each run on this question alone."""
-    counted, floor = (
-        counts_over(workspace(), judgments(), dataset, question.id, runs, source),
-        min_judged_of(workspace()),
-    )
-    frame = measures_frame(runs, parse_measures(f"MRecall@{k} Precision@{k} Coverage@{k}"), counted, floor)
+    counted = counts_over(workspace(), judgments(), dataset, question.id, runs, source)
+    floor, rule = min_judged_of(workspace()), unjudged_of(workspace())
+    frame = measures_frame(runs, parse_measures(f"MRecall@{k} Precision@{k} Coverage@{k}"), counted, floor, rule)
     st.dataframe(
         frame.assign(made=frame["made"].str[:16].str.replace("T", " ")),
         hide_index=True,
@@ -119,6 +118,8 @@ def draw_measures(question: Question, dataset: str, runs: list[QuestionRun], sou
         st.caption(f"No value over {without}: no passage that a run retrieved there has a label.")
     if (frame[f"judged@{k}"] < floor).any():
         st.caption(f"A run has no value if the pairs of its top {k} are {below(floor)}.")
+    if (frame[f"judged@{k}"] == 0).any():
+        st.caption(in_words(rule))
     downloads("question-measures", frame)
 
 

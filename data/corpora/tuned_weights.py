@@ -14,7 +14,8 @@ _FILE = "tuned.json"
 class TunedWeight:
     """The chosen weight, the measure, labels and data sets it was chosen with, and the score of each weight of the grid.
 
-    `versions` are the versions of the pipeline's parts, the questions and the labels; empty if they were not stored.
+    `versions` are the versions of the pipeline's parts, the questions and the labels; empty if they were not stored. `unjudged`
+    is the rule for questions without a label in the top k.
     """
 
     weight: float
@@ -25,6 +26,7 @@ class TunedWeight:
     scores: dict[str, float]
     created: str
     versions: dict[str, str] = field(default_factory=dict)
+    unjudged: str = "zero"
 
 
 def read_tuned(corpus_folder: Path) -> dict[str, TunedWeight]:

@@ -16,6 +16,7 @@ from berdseye.data.files.tables import to_csv
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.measures import Measure, parse_measures
 from berdseye.evaluation.published.berds import Sizes
+from berdseye.evaluation.scores.counted import Unjudged
 from berdseye.evaluation.scores.scoring import Score, macro_average
 from berdseye.evaluation.studies.berds.base import base
 from berdseye.evaluation.studies.comparing import comparisons
@@ -66,10 +67,12 @@ class BundledScores:
 
     by_place: Mapping[tuple[str, str, str, str], Score]
     source: LabelSource
+    floor: float
+    rule: Unjudged
 
     @classmethod
-    def of(cls, scores: Sequence[Score], source: LabelSource) -> "BundledScores":
-        return cls({(s.dataset, s.corpus, s.pipeline, s.measure): s for s in scores}, source)
+    def of(cls, scores: Sequence[Score], source: LabelSource, floor: float, rule: Unjudged) -> "BundledScores":
+        return cls({(s.dataset, s.corpus, s.pipeline, s.measure): s for s in scores}, source, floor, rule)
 
     def sizes(self, selection: Selection) -> Sizes:
         """Return no sizes: a bundle does not contain its corpora, and published figures do not follow from its runs."""
@@ -93,9 +96,11 @@ def cells_json(table: Table) -> bytes:
 def recomputed_tables(study: str, settings: Mapping[str, Any], scores: BundledScores) -> list[Table]:
     """Recompute the tables of `study compare` and `study berds base` from the scores of a bundle.
 
-    Empty for other studies, and if the bundle lacks one of the runs, measures or labels of the study.
+    Empty for other studies, if the bundle lacks one of the runs, measures or labels of the study, and if the study had another
+    floor of judged pairs or another rule for unjudged questions. Studies of older versions do not record these two.
     """
-    if settings.get("labels") != str(scores.source):
+    same = {"labels": str(scores.source), "min_judged": scores.floor, "unjudged": str(scores.rule)}
+    if any(settings.get(name, held if name != "labels" else None) != held for name, held in same.items()):
         return []
     try:
         selection = Selection(*(tuple(settings[name]) for name in ("datasets", "corpora", "pipelines")))

@@ -108,7 +108,7 @@ def verify(path: Path) -> Verdict:
         numbers = len(expected) * len(NUMBERS) - sum(map(len, changed))
         if old:
             notes.append(_OLD.format(format=OLD_FORMAT, numbers=sum(map(len, changed))))
-        studied = {} if old else _studied(files, BundledScores.of(scores, source))
+        studied = {} if old else _studied(files, BundledScores.of(scores, source, floor, unjudged))
         for name, table in studied.items():
             wrong += cell_mismatches(name, _file(files, name, path), table)
             numbers += measured_numbers(table)

@@ -18,7 +18,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_ranking
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scores.counted import counted_questions
+from berdseye.evaluation.scores.counted import Unjudged, counted_questions, under_rule
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, enough_judged
 
 
@@ -133,17 +133,20 @@ def measures_frame(
     measures: Sequence[Measure],
     counted: Mapping[str, bool],
     min_judged: float = MIN_JUDGED,
+    unjudged: Unjudged = Unjudged.ZERO,
 ) -> pd.DataFrame:
     """Return one row per run: corpus, pipeline, a column for each measure, judged@k (with the first measure's k), made (the
     time).
 
-    NaN if the question does not count over the corpus (`counted`, by corpus), or if too few of its pairs in the run's top k have
-    a label.
+    NaN if the question does not count over the corpus (`counted`, by corpus), if too few of its pairs in the run's top k have a
+    label, or if none has one and `unjudged` is 'left-out'.
     """
 
     def value(run: QuestionRun, measure: Measure) -> float:
         support = run.labelled.support
-        shown = counted[run.run.corpus] and enough_judged(support.judged_at(measure.k), min_judged)
+        shown = enough_judged(support.judged_at(measure.k), min_judged) and bool(
+            under_rule(np.array([counted[run.run.corpus]]), support, measure.k, unjudged)[0]
+        )
         return float(measure.values(support)[0]) if shown else np.nan
 
     rows = [

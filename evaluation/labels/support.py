@@ -10,6 +10,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.records import Ids
 
 Labels = npt.NDArray[np.float64] | Sequence[Sequence[float]]
+Pairs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,12 @@ class Support:
     def judged_at(self, k: int, questions: npt.NDArray[np.bool_] | None = None) -> float:
         """Return judged@k: the share of the pairs in the top k that have a label, over all or over some questions,
         bool[n_questions]."""
-        kept = slice(None) if questions is None else questions
-        pairs = int((self.counts[kept] * np.minimum(self.depths[kept], k)).sum())
-        return float(self.judged[kept, :k].sum() / pairs) if pairs else 0.0
+        return share_labelled(self.pairs_at(k) if questions is None else self.pairs_at(k)[questions])
+
+    def pairs_at(self, k: int) -> Pairs:
+        """Return the numbers of labelled pairs and of pairs in each question's top k, int64[n_questions, 2]."""
+        pairs = self.counts * np.minimum(self.depths, k)
+        return np.stack([self.judged[:, :k].sum(axis=(1, 2)), pairs], axis=1).astype(np.int64)
 
 
 def _padded(rows: Sequence[Ids]) -> Ids:
@@ -100,8 +104,12 @@ def _padded(rows: Sequence[Ids]) -> Ids:
 def judged_together(supports: Iterable[tuple[Support, npt.NDArray[np.bool_]]], k: int) -> float:
     """Return judged@k of rankings over several data sets together, each with its questions that count, bool[n_questions]; 0 if
     they have no pair."""
-    labelled = pairs = 0
-    for support, questions in supports:
-        labelled += int(support.judged[questions, :k].sum())
-        pairs += int((support.counts[questions] * np.minimum(support.depths[questions], k)).sum())
-    return labelled / pairs if pairs else 0.0
+    return share_labelled(
+        np.concatenate([np.zeros((0, 2), np.int64), *(one.pairs_at(k)[rows] for one, rows in supports)])
+    )
+
+
+def share_labelled(pairs: Pairs) -> float:
+    """Return judged@k from `Support.pairs_at` of some questions: the share of their pairs that have a label; 0 without pairs."""
+    labelled, every = pairs.sum(axis=0).tolist()
+    return labelled / every if every else 0.0

@@ -28,6 +28,8 @@ from berdseye.retrieval.pipeline import Pipeline
 from berdseye.retrieval.protocol import Query
 
 Singleton = Literal["mean", "zero"]
+Variant = Literal["paper", "released"]
+"""p-Recall@k as the paper defines it, or as the released notebook computes it."""
 Hits = npt.NDArray[np.bool_]
 _UMBRELLA = "general"
 """Perspectrum's label of queries for which all passages of the root are relevant, whatever their side."""
@@ -48,19 +50,22 @@ class PerspectiveRecall(NamedTuple):
     n_queries: int
 
 
-def perspective_recalls(task: PirTask, pipelines: Sequence[Pipeline], k: int) -> Iterator[PerspectiveRecall]:
+def perspective_recalls(
+    task: PirTask, pipelines: Sequence[Pipeline], k: int, variant: Variant = "paper"
+) -> Iterator[PerspectiveRecall]:
     """Yield the recalls of each pipeline (PIR, section 3).
 
-    p-Recall@k is the mean over roots of the mean over the root's queries of success@k (a relevant passage in the top k).
+    p-Recall@k is the mean over roots of the mean over the root's queries of success@k (a relevant passage in the top k). As
+    released, the relevant passages are those of `relevant_passages`, and roots of a single query count as 0.
     """
     search = TaskSearch(task)
     roots = [q.root for q in task.queries]
     for pipeline in pipelines:
         hits, root_hits = (
-            successes(task, search.ranked(pipeline, queries, k)) for queries in (search.asked(), search.bare())
+            successes(task, search.ranked(pipeline, queries, k), variant) for queries in (search.asked(), search.bare())
         )
         yield PerspectiveRecall(
-            p_recall(roots, hits),
+            p_recall(roots, hits, singleton=singletons(variant)),
             p_recall(roots, hits, singleton="zero"),
             float(hits.mean()),
             float(root_hits.mean()),
@@ -87,9 +92,31 @@ def root_values(roots: Sequence[str], hits: Hits, *, singleton: Singleton = "mea
     return np.where(counts == 1, 0.0, values) if singleton == "zero" else values
 
 
-def successes(task: PirTask, ids: Ids) -> Hits:
+def singletons(variant: Variant) -> Singleton:
+    """Return how roots of a single query count."""
+    return "zero" if variant == "released" else "mean"
+
+
+def relevant_passages(task: PirTask, variant: Variant = "paper") -> list[frozenset[int]]:
+    """Return the relevant passages of each query: its own, or as the released notebook has them.
+
+    The notebook collects the relevant passages of a root's queries in the list of the root's first query, which it does not
+    copy, so that any passage of the root answers the first query. The figures of the paper's tables have this fault
+    (docs/papers.md).
+    """
+    relevant = [query.relevant for query in task.queries]
+    if variant == "released":
+        first: dict[str, int] = {}
+        for number, query in enumerate(task.queries):
+            start = first.setdefault(query.root, number)
+            relevant[start] |= query.relevant
+    return relevant
+
+
+def successes(task: PirTask, ids: Ids, variant: Variant = "paper") -> Hits:
     """Return whether the ranking of each query in `ids` int64[n_queries, k] has a relevant passage, bool[n_queries]."""
-    return np.array([bool(q.relevant & set(row)) for q, row in zip(task.queries, ids.tolist(), strict=True)])
+    lists = relevant_passages(task, variant)
+    return np.array([bool(own & set(row)) for own, row in zip(lists, ids.tolist(), strict=True)])
 
 
 class Share(NamedTuple):

@@ -39,6 +39,12 @@ class Unjudged(StrEnum):
     LEFT_OUT = "left-out"
 
 
+_IN_WORDS = {
+    Unjudged.ZERO: "A question without a label in a run's top k counts as finding nothing (unjudged: zero).",
+    Unjudged.LEFT_OUT: "A question without a label in a run's top k is left out of the run's figures (unjudged: left-out).",
+}
+
+
 def unjudged_of(workspace: Workspace, asked: str | None = None) -> Unjudged:
     """Return the requested rule, by default that of the workspace's settings; raises `UnknownNameError`."""
     return parse_unjudged(workspace.settings.get("measures", {}).get("unjudged") if asked is None else asked)
@@ -80,9 +86,20 @@ class Counted:
         questions = self.questions
         if measure.pooled and self.relevant is not None:
             questions = questions & self.relevant
-        if self.unjudged is Unjudged.LEFT_OUT:
-            questions = questions & support.judged[:, : measure.k].any(axis=(1, 2))
-        return questions
+        return under_rule(questions, support, measure.k, self.unjudged)
+
+
+def under_rule(questions: Bools, support: Support, k: int, unjudged: Unjudged) -> Bools:
+    """Return which of the questions that count have a value for a ranking, bool[n_questions]: under 'zero' all of them, under
+    'left-out' those with a label in its top k."""
+    if unjudged is Unjudged.LEFT_OUT:
+        return np.asarray(questions & support.judged[:, :k].any(axis=(1, 2)), dtype=np.bool_)
+    return questions
+
+
+def in_words(unjudged: Unjudged) -> str:
+    """Return a sentence on the rule, for people who read a result."""
+    return _IN_WORDS[unjudged]
 
 
 def counted_questions(

@@ -18,7 +18,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_run
 from berdseye.evaluation.labels.qrels import Qrels, pooled_qrels
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource, source_grade
-from berdseye.evaluation.labels.support import Support
+from berdseye.evaluation.labels.support import Pairs, Support, share_labelled
 from berdseye.evaluation.measures import Measure, Unit, parse_measure, values_of
 from berdseye.evaluation.scores.corrected import corrected_mean
 from berdseye.evaluation.scores.counted import Counted, Unjudged, counted_questions, unjudged_of
@@ -34,8 +34,9 @@ class Score:
     """The score of a run by one measure. `values` holds the value of each question, in the order of the data set.
 
     For a corrected label source, `values` are the detector's, and `people` holds people's values on the questions that were drawn
-    at random and judged completely. `withheld` says why the estimate is NaN although it could be computed: too few pairs have
-    labels. `grade` is the grade of the detector among the labels, empty if there is none.
+    at random and judged completely. `pairs` int64[n_questions, 2] holds the numbers of labelled pairs and of pairs in each
+    question's top k, of which judged@k is computed. `withheld` says why the estimate is NaN although it could be computed: too
+    few pairs have labels. `grade` is the grade of the detector among the labels, empty if there is none.
     """
 
     dataset: str
@@ -47,6 +48,7 @@ class Score:
     judged: float
     estimate: Estimate
     values: npt.NDArray[np.float64]
+    pairs: Pairs
     people: npt.NDArray[np.float64] | None = None
     unit: Unit = "share"
     withheld: str = ""
@@ -65,6 +67,10 @@ class Score:
             "detector_version": self.detector_version,
             "withheld": self.withheld,
         }
+
+    def judged_over(self, questions: npt.NDArray[np.bool_]) -> float:
+        """Return judged@k over some questions, bool[n_questions]."""
+        return share_labelled(self.pairs[questions])
 
     @property
     def shown_values(self) -> npt.NDArray[np.float64]:
@@ -338,14 +344,14 @@ def scores_of(
         values, by_people, reason = np.where(counted.by(measure, support), raw, np.nan), None, ""
         valued = ~np.isnan(values)
         valued = valued if valued.any() else counted.questions
-        judged = support.judged_at(measure.k, valued)
+        pairs = (support if people is None else people.support).pairs_at(measure.k)
+        judged = share_labelled(pairs[valued])
         if people is None:
             estimate = mean_with_interval(values, bounds=measure.bounds)
             if estimate.n and not enough_judged(judged, min_judged):
                 estimate, reason = withheld(estimate, judged, min_judged), below(min_judged)
         else:
             by_people = np.where(people.drawn[measure.k], completely_judged_values(measure, people.support), np.nan)
-            judged = people.support.judged_at(measure.k, valued)
             estimate = corrected_mean(by_people, values, bounds=measure.bounds).estimate
             reason = "" if estimate.n else NO_SAMPLE
         scores.append(
@@ -359,6 +365,7 @@ def scores_of(
                 judged,
                 estimate,
                 values,
+                pairs,
                 by_people,
                 measure.unit,
                 reason,
@@ -411,6 +418,7 @@ def macro_average(scores: Sequence[Score]) -> list[Score]:
                 float(np.mean([s.judged for s in known])),
                 estimate,
                 np.concatenate([s.values for s in known]),
+                np.concatenate([s.pairs for s in known]),
                 unit=known[0].unit,
                 withheld=next((s.withheld for s in members if s.withheld), ""),
                 grade=known[0].grade,

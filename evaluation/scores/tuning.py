@@ -18,7 +18,7 @@ from berdseye.evaluation.labels.labelled_runs import labelled_ranking
 from berdseye.evaluation.labels.sources import LabelSource, label_versions
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scores.counted import Counted, counted_questions, counting
+from berdseye.evaluation.scores.counted import Counted, Unjudged, counted_questions, counting, unjudged_of
 from berdseye.evaluation.scores.scoring import counted_values
 from berdseye.retrieval.passage_collections import StoredCorpus
 from berdseye.retrieval.pipeline import Pipeline, search
@@ -40,16 +40,18 @@ def tune(
     measure: Measure,
     *,
     grid: Sequence[float] = GRID,
+    unjudged: Unjudged | str | None = None,
     progress: Progress = silent,
 ) -> TunedWeight:
     """Try the weights of the grid for the final stage `mmr(tuned)` of a pipeline, and store the best weight for this corpus.
 
     The best weight has the highest mean over data sets of the mean over the questions that count (`evaluation.scores.counted`:
-    those that count in the pool, and those for which a ranking under one of the weights has a label). Of equally good weights,
+    those that count in the pool, and those for which a ranking under one of the weights has a label). Under the rule 'left-out'
+    of `unjudged` (None: the workspace's setting), they are those with a label under every weight. Of equally good weights,
     the one closest to 1 wins, because it changes the ranking least. Raises `BadInputError` for a pipeline that does not end in
     `mmr(tuned)`, and for a data set without labels.
     """
-    opened = open_corpus(workspace, corpus)
+    opened, rule = open_corpus(workspace, corpus), unjudged_of(workspace, unjudged)
     before, last = _split(workspace, opened, pipeline)
     full = replace(before, stages=(*before.stages, last))
     totals: dict[float, list[float]] = {weight: [] for weight in grid}
@@ -66,7 +68,7 @@ def tune(
         counted = counted_questions(workspace, judgments, dataset, corpus, source, progress=progress)
         here = np.logical_or.reduce([s.judged.any(axis=(1, 2)) for s in supports])
         counted = counting(supports[0].counts, counted | here, source)
-        values = np.stack([counted_values(measure, s, Counted(counted)) for s in supports])
+        values = np.stack([counted_values(measure, s, Counted(counted, unjudged=rule)) for s in supports])
         values = values[:, ~np.isnan(values).any(axis=0)]
         if not values.size:
             raise BadInputError(
@@ -87,6 +89,7 @@ def tune(
         {f"{weight:g}": value for weight, value in means.items()},
         datetime.now(UTC).isoformat(timespec="seconds"),
         _versions(workspace, judgments, datasets, full, source),
+        str(rule),
     )
     write_tuned(opened.folder, str(full), tuned)
     return tuned
@@ -100,6 +103,8 @@ def stored_weight(
     pipeline: str,
     source: LabelSource,
     measure: Measure,
+    *,
+    unjudged: Unjudged | str | None = None,
 ) -> TunedWeight | None:
     """Return the weight that `tune` stored for these arguments, or None if there is none or it is outdated."""
     opened = open_corpus(workspace, corpus)
@@ -108,11 +113,12 @@ def stored_weight(
     stored = read_tuned(opened.folder).get(str(full))
     if stored is None:
         return None
-    same = (stored.datasets, stored.measure, stored.labels, stored.corpus_hash) == (
+    same = (stored.datasets, stored.measure, stored.labels, stored.corpus_hash, stored.unjudged) == (
         list(datasets),
         str(measure),
         str(source),
         opened.manifest.hash,
+        str(unjudged_of(workspace, unjudged)),
     )
     return stored if same and stored.versions == _versions(workspace, judgments, datasets, full, source) else None
 

@@ -85,4 +85,5 @@ def _plain(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _tooltip_columns(cells: pd.DataFrame) -> list[str]:
-    return [c for c in cells.columns if c not in ("published", "detector_version", "detector version")]
+    hidden = ("published", "detector_version", "detector version")
+    return [] if cells.empty else [c for c in cells.columns if c not in hidden]  # Altair infers types from values

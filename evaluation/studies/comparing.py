@@ -1,7 +1,7 @@
 """Comparison studies: significant differences between systems, measures by k, and detector scores corrected by people's
 judgments."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 
@@ -11,17 +11,19 @@ import pandas as pd
 
 from berdseye.data.errors import BadInputError
 from berdseye.evaluation.labels.sources import LabelSource
+from berdseye.evaluation.labels.support import Pairs, share_labelled
 from berdseye.evaluation.measures import Measure, parse_measure, parse_measures
 from berdseye.evaluation.scores.corrected import corrected_mean
-from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, below, withheld
+from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, below, enough_judged, withheld
 from berdseye.evaluation.scores.scoring import Score
 from berdseye.evaluation.statistics.intervals import mean_with_interval
-from berdseye.evaluation.statistics.significance import Comparison, Test, adjusted, compare
+from berdseye.evaluation.statistics.significance import Comparison, Test, adjusted, compare, withheld_difference
 from berdseye.evaluation.studies.charts import curves, dots
 from berdseye.evaluation.studies.gathering import Gatherer, Scores, Selection
 from berdseye.evaluation.studies.result import StudyResult, Table
 
 _WITHHELD = "Too few pairs in the top k of {} have labels: differences from it are not computed over those questions."
+_PAIR_WITHHELD = "{} is not computed: over the questions with a value for both, too few pairs in the top k have labels."
 _KS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 
 
@@ -36,8 +38,8 @@ def comparisons(
 ) -> StudyResult:
     """Compare every pair of systems (pipeline and corpus) on the same questions: difference, interval and significance.
 
-    judged@k is that of the system of the pair with the smaller share of labels. Raises `BadInputError` for fewer than two
-    systems.
+    judged@k is that of the system of the pair with the smaller share of labels, over the questions of the difference, which is
+    withheld if it is below the floor. Raises `BadInputError` for fewer than two systems.
     """
     scores = [s for s in gatherer.scores(selection, parse_measures(measure)) if s.dataset != "average"]
     by_system: dict[str, list[Score]] = {}
@@ -47,16 +49,21 @@ def comparisons(
         raise BadInputError("A comparison needs at least two systems.", hint="Name another corpus or pipeline.")
     values = {name: np.concatenate([s.shown_values for s in scores]) for name, scores in by_system.items()}
     without = sorted(name for name, scores in by_system.items() if any(s.withheld for s in scores))
+    held = {name: np.concatenate([s.pairs for s in scores]) for name, scores in by_system.items()}
+    judged = _judged_together(
+        {name: np.concatenate([s.values for s in scores]) for name, scores in by_system.items()}, held
+    )
     if gatherer.source.corrected:
         people = {name: np.concatenate([_people(s) for s in scores]) for name, scores in by_system.items()}
         pairs = corrected_comparisons(people, values, correction)
     else:
         pairs = compare(values, test=test, correction=correction, bounds=parse_measure(measure).differences, seed=seed)
-    judged = {name: float(np.mean([s.judged for s in scores])) for name, scores in by_system.items()}
+        pairs = [c if enough_judged(judged[c.a, c.b], gatherer.floor) else withheld_difference(c) for c in pairs]
+        pairs = adjusted(pairs, correction)
     cells = pd.DataFrame(
         [
             {"first": c.a, "second": c.b, "figure": figure, "value": value, "low": low, "high": high, "n": c.n,
-             "left_out": c.left_out, "p": c.p, "judged": min(judged[c.a], judged[c.b]), "labels": str(gatherer.source),
+             "left_out": c.left_out, "p": c.p, "judged": judged[c.a, c.b], "labels": str(gatherer.source),
              "detector_version": scores[0].detector_version}
             for c in pairs
             for figure, value, low, high in (
@@ -74,8 +81,27 @@ def comparisons(
     )
     settings = {**selection.settings(), "measure": measure, "test": test, "correction": correction, "seed": seed,
                 "labels": str(gatherer.source)}  # fmt: skip
-    notes = (*_too_few(cells), *([_WITHHELD.format(", ".join(without))] if without else []))
-    return StudyResult("compare", settings, [table], {"differences": chart}, notes)
+    few = _too_few(cells) if gatherer.source.corrected else _too_few_shared(cells)
+    notes = [*few, *([_WITHHELD.format(", ".join(without))] if without else [])]
+    notes += [
+        _PAIR_WITHHELD.format(f"The difference of {c.a} and {c.b}")
+        for c in pairs
+        if not gatherer.source.corrected
+        and not {c.a, c.b} & {*without}
+        and not enough_judged(judged[c.a, c.b], gatherer.floor)
+    ]
+    return StudyResult("compare", settings, [table], {"differences": chart}, tuple(notes))
+
+
+def _judged_together(
+    values: Mapping[str, npt.NDArray[np.float64]], pairs: Mapping[str, Pairs]
+) -> dict[tuple[str, str], float]:
+    """Return the smaller judged@k of every two systems, over the questions that have a value for both."""
+    together = {}
+    for a, b in combinations(values, 2):
+        both = ~np.isnan(values[a] - values[b])
+        together[a, b] = min(share_labelled(pairs[one][both]) for one in (a, b))
+    return together
 
 
 def corrected_comparisons(
@@ -107,15 +133,16 @@ def points_by_k(
     """Return one point per measure of one system, over the questions of its data sets that have a value at every k, so that
     points differ in k alone.
 
-    Keys: `k`, `value`, `low` and `high` as tables show them, `n`, `judged` (a share), `labels` and `detector_version`. A point
-    has no value if fewer than a share `min_judged` of its pairs have a label.
+    Keys: `k`, `value`, `low` and `high` as tables show them, `n`, `judged` (the labelled share of these questions' pairs in the
+    top k), `labels` and `detector_version`. A point has no value if fewer than a share `min_judged` of its pairs have a label.
     """
     points: list[dict[str, object]] = []
     by_measure = [np.concatenate([s.values for s in scores if s.measure == str(measure)]) for measure in measures]
     everywhere = ~np.isnan(by_measure).any(axis=0)
+    counted = everywhere if everywhere.any() else np.ones_like(everywhere)
     for measure, values in zip(measures, by_measure, strict=True):
         of_measure = [s for s in scores if s.measure == str(measure)]
-        judged = float(np.mean([s.judged for s in of_measure]))
+        judged = share_labelled(np.concatenate([s.pairs for s in of_measure])[counted])
         estimate = mean_with_interval(np.where(everywhere, values, np.nan), bounds=measure.bounds)
         estimate = withheld(estimate, judged, min_judged)
         value, low, high = ((100 if measure.unit == "share" else 1) * x for x in estimate[:3])
@@ -159,9 +186,7 @@ def correction(gatherer: Gatherer, selection: Selection, measures: Sequence[str]
     intervals."""
     source = LabelSource(gatherer.source.plain.parts, corrected=True)
     rows = []
-    for score in Gatherer(gatherer.workspace, gatherer.judgments, source, gatherer.progress).scores(
-        selection, parse_measures(" ".join(measures))
-    ):
+    for score in replace(gatherer, source=source).scores(selection, parse_measures(" ".join(measures))):
         if score.dataset == "average":
             continue
         by_people, by_detector = _people(score), score.values
@@ -201,6 +226,12 @@ def _too_few(cells: pd.DataFrame) -> tuple[str, ...]:
     return (
         "For some systems, fewer than two questions were drawn at random and judged completely. Create a batch with `berdseye "
         "batch create NAME --preset random-questions --run RUN`.",
+    )
+
+
+def _too_few_shared(cells: pd.DataFrame) -> tuple[str, ...]:
+    return (
+        () if (cells["n"] > 1).all() else ("Some systems share fewer than two questions for which both have a value.",)
     )
 
 

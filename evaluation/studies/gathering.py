@@ -33,7 +33,7 @@ from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.pipelines import pipeline_of
 from berdseye.evaluation.published.berds import Sizes
-from berdseye.evaluation.scores.counted import counted_questions
+from berdseye.evaluation.scores.counted import Unjudged, counted_questions, unjudged_of
 from berdseye.evaluation.scores.enough_judged import min_judged_of
 from berdseye.evaluation.scores.scoring import Score, macro_average, score_runs
 from berdseye.retrieval.pipeline import Pipeline, search
@@ -122,6 +122,11 @@ class Scores(Protocol):
     @property
     def source(self) -> LabelSource: ...
 
+    @property
+    def floor(self) -> float:
+        """The share of labelled pairs below which scores are withheld."""
+        ...
+
     def sizes(self, selection: Selection) -> Sizes:
         """Return the sizes of the data sets and corpora of a selection."""
         ...
@@ -138,11 +143,17 @@ class Gatherer:
     source: LabelSource
     progress: Progress = silent
     min_judged: float | None = None
+    unjudged: Unjudged | str | None = None
 
     @property
     def floor(self) -> float:
         """The share of labelled pairs below which scores are withheld (`berdseye.evaluation.scores.enough_judged`)."""
         return min_judged_of(self.workspace, self.min_judged)
+
+    @property
+    def rule(self) -> Unjudged:
+        """The rule for questions without a label in the top k (`berdseye.evaluation.scores.counted`)."""
+        return unjudged_of(self.workspace, self.unjudged)
 
     def counted(self, run: Run) -> npt.NDArray[np.bool_]:
         """Return which questions of a run count by the label source, bool[n_questions] (`berdseye.evaluation.scores.counted`)."""
@@ -227,6 +238,7 @@ class Gatherer:
             self.source,
             measures,
             min_judged=self.min_judged,
+            unjudged=self.unjudged,
             progress=self.progress,
         )
         return scores + (macro_average(scores) if len(selection.datasets) > 1 else [])

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +23,8 @@ from berdseye.data.files.atomic import write_bytes, write_json
 from berdseye.data.files.tables import to_csv, to_parquet
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.charts import svg
+from berdseye.evaluation.scores.counted import Unjudged, in_words
+from berdseye.evaluation.scores.enough_judged import below
 
 PROVENANCE = ("low", "high", "n", "judged", "labels", "detector_version", "published")
 _UNPUBLISHED = "–"
@@ -99,6 +101,16 @@ class StudyResult:
     )
     notes: tuple[str, ...] = ()
 
+    def scored_with(self, min_judged: float, unjudged: Unjudged) -> "StudyResult":
+        """Return the result with the floor of judged pairs and the rule for unjudged questions that it was computed with, in its
+        settings and its notes."""
+        settings = {**self.settings, "min_judged": min_judged, "unjudged": str(unjudged)}
+        withheld = sum(_withheld(table.cells, min_judged) for table in self.tables)
+        reason = below(min_judged)
+        told = withheld == 0 or any(reason in note for note in self.notes)
+        notes = () if told else (f"{withheld} values are not shown: {reason}.",)
+        return replace(self, settings=settings, notes=(*self.notes, *notes, in_words(unjudged)))
+
     def __repr__(self) -> str:
         contents = {"tables": [t.name for t in self.tables], "charts": list(self.charts)}
         return f"Study {self.study}: " + "; ".join(
@@ -110,6 +122,14 @@ class StudyResult:
         tables = "".join(f"<p>{html.escape(t.caption)}</p>{t.laid_out().to_html()}" for t in self.tables)
         notes = (*(note for t in self.tables for note in t.notes), *self.notes)
         return tables + "".join(f"<p><small>{html.escape(note)}</small></p>" for note in notes)
+
+
+def _withheld(cells: pd.DataFrame, min_judged: float) -> int:
+    """Count the values of a table that are missing although their questions count: too few of their pairs have a label."""
+    if not {"value", "judged", "n"} <= set(cells.columns):
+        return 0
+    value, judged, n = (pd.to_numeric(cells[name], errors="coerce") for name in ("value", "judged", "n"))
+    return int((value.isna() & (n > 0) & (judged < min_judged)).sum())
 
 
 def _latex_text(text: str) -> str:

@@ -3,6 +3,7 @@ the order, and flip margins."""
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -19,6 +20,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.detectors.protocol import Detector
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.scores.counted import Unjudged, unjudged_of
 from berdseye.evaluation.scores.enough_judged import below, enough_judged, min_judged_of, withheld
 from berdseye.evaluation.statistics.intervals import Estimate, mean_with_interval
 from berdseye.evaluation.statistics.significance import Comparison, compare, withheld_difference
@@ -67,6 +69,7 @@ def trust_study(
     draws: int = 1000,
     seed: int = 0,
     min_judged: float | None = None,
+    unjudged: Unjudged | str | None = None,
     progress: Progress = silent,
 ) -> StudyResult:
     """Create tables of systems, of every pair of systems, and of the labels of each flip margin, and a chart of the
@@ -75,11 +78,14 @@ def trust_study(
     `detector` gives the probabilities of labels that `source` leaves open or takes from a detector. The measure is one of
     perspectives (MRecall, Precision, Coverage); flip margins exist for MRecall and Precision. Raises `BadInputError` for others.
     If less than a share `min_judged` of a system's pairs have labels, its mean and the differences from it are withheld; the
-    probabilities of a wrong order are not, because they draw the missing labels.
+    probabilities of a wrong order are not, because they draw the missing labels. `unjudged` is the rule for questions without a
+    label in a system's top k (None: the workspace's setting).
     """
     check_drawable(measure)
     floor = min_judged_of(workspace, min_judged)
+    rule = unjudged_of(workspace, unjudged)
     described = labelled_lists(workspace, judgments, runs, source, detector, measure.k, progress=progress)
+    described = replace(described, lists=replace(described.lists, unjudged=rule))
     lists = described.lists
     now = lists.values_now(measure)
     order = np.argsort(
@@ -110,7 +116,9 @@ def trust_study(
         if comparison.difference < 0:  # over the questions for which both have a value, the other system leads
             first, second, turned = second, first, turned + 1
             comparison = comparison.reversed
-        if not (enough[first] and enough[second]):
+        both = np.where(np.isnan(now[first] - now[second]), np.nan, now)
+        together = [lists.judged(both)[system] for system in (first, second)]
+        if not (enough[first] and enough[second] and all(enough_judged(share, floor) for share in together)):
             comparison, p_t = withheld_difference(comparison), np.nan
         margin = flip_margin(lists, measure, first, second) if measure.name in FLIPPABLE else None
         figures = _figures(described, measure, now, drawn, first, second, comparison, p_t, margin, seed)
@@ -150,7 +158,7 @@ def trust_study(
         "dataset": runs[0].manifest.dataset, "corpus": runs[0].manifest.corpus, "measure": str(measure), "labels": str(source),
         "detector": detector.name, "detector_version": version, "draws": draws, "seed": seed, "systems": list(lists.systems),
     }  # fmt: skip
-    return StudyResult("trust", settings, tables, charts, tuple(notes))
+    return StudyResult("trust", settings, tables, charts, tuple(notes)).scored_with(floor, rule)
 
 
 def _figures(

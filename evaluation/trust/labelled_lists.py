@@ -23,7 +23,7 @@ from berdseye.detectors.protocol import Detector
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource, labels_of
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scores.counted import counted_questions, counting
+from berdseye.evaluation.scores.counted import Unjudged, counted_questions, counting
 
 Doubles = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -40,7 +40,8 @@ class LabelledLists:
 
     Of each label: `labels` float64[n_labels]: 1, 0 or NaN (no label); `chance` float64[n_labels]: the probability that it is 1;
     `settled` bool[n_labels]: whether people or gold labels give it, so that `chance` is 1 or 0. `counted` bool[n_questions]:
-    which questions count (`berdseye.evaluation.scores.counted`); None: those with a label in one of the lists.
+    which questions count (`berdseye.evaluation.scores.counted`); None: those with a label in one of the lists. `unjudged`: the
+    rule for questions without a label in a system's list.
     """
 
     systems: tuple[str, ...]
@@ -52,6 +53,7 @@ class LabelledLists:
     chance: Doubles
     settled: Bools
     counted: Bools | None = None
+    unjudged: Unjudged = Unjudged.ZERO
 
     def values(self, measure: Measure, labels: Bools) -> Doubles:
         """Compute the measure of each system and question under labels bool[n_labels]: float64[n_systems, n_questions]."""
@@ -67,8 +69,10 @@ class LabelledLists:
     def values_now(self, measure: Measure) -> Doubles:
         """Compute the measure of each system and question under the current labels, as `score_run` does; NaN for a question that
         does not count."""
-        known = ~np.isnan(np.append(self.labels, np.nan))[self.places].any(axis=(0, 2, 3))
-        counted = counting(self.counts, known) if self.counted is None else self.counted
+        known = (~np.isnan(np.append(self.labels, np.nan)))[self.places].any(axis=(2, 3))
+        counted = counting(self.counts, known.any(axis=0)) if self.counted is None else self.counted
+        if self.unjudged is Unjudged.LEFT_OUT:
+            counted = counted & known
         return np.asarray(np.where(counted, self.values(measure, self.labels == 1), np.nan))
 
     def judged(self, values: Doubles) -> list[float]:

@@ -9,6 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.app.components.plain_text import JOINER
+from berdseye.data.settings_file import read_settings, save_settings
+from berdseye.data.workspace import Workspace
 
 APP = Path(__file__).resolve().parents[2] / "app"
 
@@ -17,6 +19,12 @@ def forget() -> None:
     """Empty Streamlit's caches, as a server that starts."""
     st.cache_resource.clear()
     st.cache_data.clear()
+
+
+def setting(workspace: Workspace, name: tuple[str, str], value: object) -> None:
+    """Change a setting of the workspace that the app was started on, as its page does, and empty the caches."""
+    save_settings(workspace, {name: value}, read_settings(workspace).version)
+    forget()
 
 
 def drawn(page: str, *, name: str = "", **query: str) -> AppTest:

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, chosen_detector, open_workspace
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, chosen_detector, open_workspace, workspace_if_any
 
 
 def register(group: typer.Typer) -> None:
@@ -228,8 +228,6 @@ def throughput(
     import pandas as pd
 
     from berdseye.data.datasets.labelled_pairs import read_labelled_pairs
-    from berdseye.data.errors import UnavailableError
-    from berdseye.data.workspace import Workspace
     from berdseye.detectors.detector_registry import known_detector
     from berdseye.evaluation.detection.readable import readable
     from berdseye.evaluation.detection.throughput import measure_throughput, save_throughput
@@ -237,18 +235,14 @@ def throughput(
     for name in detector:
         known_detector(name)  # report an unknown name before starting a process
     file_pairs = None if file is None else [row.pair for row in read_labelled_pairs(file)][:pairs]
-    try:
-        folder = open_workspace(workspace).folder
-    except UnavailableError:
-        if workspace is not None:
-            raise
-        folder = None
+    ws = workspace_if_any(workspace)
+    folder = None if ws is None else ws.folder
     measurements = [
         measure_throughput(name, folder, pairs=file_pairs, most=pairs, seconds=seconds) for name in detector
     ]
-    if folder is not None:
+    if ws is not None:
         for measured in measurements:
-            save_throughput(Workspace.open(folder), measured)
+            save_throughput(ws, measured)
     rows = [asdict(measured) for measured in measurements]
     if json:
         print_json(rows)

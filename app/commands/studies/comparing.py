@@ -6,6 +6,7 @@ import typer
 
 from berdseye.app.commands.options import MinJudgedOption
 from berdseye.app.commands.studies.options import SeedOption, study_command
+from berdseye.app.commands.unjudged_option import UnjudgedOption
 from berdseye.evaluation.studies.by_name.comparing import Correction, Test
 
 _CorpusOption = Annotated[str, typer.Option(help="The corpus of the runs.")]
@@ -119,6 +120,7 @@ def trust(
     draws: Annotated[int, typer.Option(min=100, help="Number of draws of the labels.")] = 1000,
     seed: SeedOption = 0,
     min_judged: MinJudgedOption = None,
+    unjudged: UnjudgedOption = None,
 ) -> None:
     """Report which systems differ significantly, how likely their order is wrong, what would settle it, and what would flip it.
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from berdseye.app.commands.options import MinJudgedOption
 from berdseye.app.commands.studies.options import SeedOption, study_command
 from berdseye.evaluation.studies.by_name.dmerit import Missing, Part
 
@@ -52,6 +53,7 @@ def dmerit(
     ] = None,
     released: Annotated[bool, typer.Option("--released", help="Accept only D-MERIT's release.")] = False,
     seed: SeedOption = 0,
+    min_judged: MinJudgedOption = None,
 ) -> None:
     """Compute D-MERIT's tables 3-5 and 7-9 and figures 2-6, 8 and 9 from run files, an evidence set or stored runs.
 

@@ -11,6 +11,7 @@ import typer
 from berdseye.app.access.acting import acting_name
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, MinJudgedOption, WorkspaceOption, open_workspace
+from berdseye.app.commands.unjudged_option import UnjudgedOption
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.studies.result import StudyResult, Table
 
@@ -129,13 +130,14 @@ def study_command(name: str, *, of_runs: bool = False) -> Callable[[Callable[...
             pipeline: PipelinesOption = None,
             labels: LabelsOption = None,
             min_judged: MinJudgedOption = None,
+            unjudged: UnjudgedOption = None,
         ) -> None: ...
 
         def command(*, form: FormOption = Form.TEXT, workspace: WorkspaceOption = None, **options: object) -> None:
             run(name, workspace, form, **options)
 
         own, runs, shared = (_parameters(one) for one in (declaring, shared_of_runs, command))
-        parameters = [*runs[:-1], *own, runs[-1], *shared[:-1]] if of_runs else [*own, *shared[:-1]]
+        parameters = [*runs[:-2], *own, *runs[-2:], *shared[:-1]] if of_runs else [*own, *shared[:-1]]
         command.__name__, command.__doc__ = declaring.__name__, declaring.__doc__
         command.__annotations__ = {p.name: p.annotation for p in parameters}
         command.__dict__["__signature__"] = inspect.Signature(parameters)  # what Typer reads the options from

@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from berdseye.app.commands.console import print_json
 from berdseye.app.commands.models import DEFAULT_MODEL, ModelOption
-from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
+from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, workspace_if_any
 from berdseye.app.commands.studies.options import Form, FormOption, run, study_command
-from berdseye.data.errors import UnavailableError
 from berdseye.data.given_options import not_with
-from berdseye.data.workspace import Workspace
 from berdseye.evaluation.studies.by_name.pir import PIPELINES
 
 
@@ -59,6 +57,13 @@ def pir(
     sample: Annotated[int, typer.Option(help="Number of queries per task for the part extraction.")] = 50,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of that sample.")] = 0,
     k: Annotated[int, typer.Option("--k", "-k", help="Number of top passages that count.")] = 5,
+    variant: Annotated[
+        Literal["paper", "released"],
+        typer.Option(
+            help="Recalls as the paper defines them, or with the lists that the released notebook shares among the queries of a "
+            "root, as its printed figures have them."
+        ),
+    ] = "paper",
     form: FormOption = Form.TEXT,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
@@ -74,7 +79,7 @@ def pir(
         "--json", json, "form", "part", "encoder", "model", "prompt", "sample", "seed", why="which prints only recalls"
     )
     if json:
-        _print_recalls(files, task or [], pipeline or PIPELINES, k, workspace)
+        _print_recalls(files, task or [], pipeline or PIPELINES, k, variant, workspace)
         return
     run(
         "pir",
@@ -90,36 +95,34 @@ def pir(
         sample=sample,
         seed=seed,
         k=k,
+        variant=variant,
     )
 
 
-def _print_recalls(files: list[Path], tasks: list[str], pipelines: Sequence[str], k: int, folder: Path | None) -> None:
+def _print_recalls(
+    files: list[Path],
+    tasks: list[str],
+    pipelines: Sequence[str],
+    k: int,
+    variant: Literal["paper", "released"],
+    folder: Path | None,
+) -> None:
     from berdseye.data.datasets.pir_tasks import read_pir_tasks
     from berdseye.evaluation.pipelines import pipeline_of
     from berdseye.evaluation.pir.measures import perspective_recalls
     from berdseye.retrieval.pipeline_registry import parse_pipeline
 
-    ws = _workspace(folder)
+    ws = workspace_if_any(folder)
     parsed = [pipeline_of(ws, name) if ws else parse_pipeline(name) for name in pipelines]
     rows = []
     for one in read_pir_tasks(files, tasks, ws):
-        for pipe, recalls in zip(parsed, perspective_recalls(one, parsed, k), strict=True):
+        for pipe, recalls in zip(parsed, perspective_recalls(one, parsed, k, variant), strict=True):
             values = {key: value for key, value in recalls._asdict().items() if key != "root_recall"}
             rows.append({"task": one.name, "pipeline": str(pipe), "k": k, **values})
     if len(rows) == 1:
         print_json({key: value for key, value in rows[0].items() if key not in ("task", "pipeline", "k")})
         return
     print_json(rows)
-
-
-def _workspace(folder: Path | None) -> Workspace | None:
-    """The workspace in `folder`, or the default one; None where `folder` is None and no default workspace exists."""
-    try:
-        return open_workspace(folder)
-    except UnavailableError:
-        if folder is not None:
-            raise
-        return None
 
 
 def register_downstream(group: typer.Typer) -> None:

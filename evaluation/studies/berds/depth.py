@@ -9,6 +9,7 @@ import pandas as pd
 
 from berdseye.evaluation.labels.support import Support, judged_together
 from berdseye.evaluation.published import published
+from berdseye.evaluation.scores.counted import under_rule
 from berdseye.evaluation.scores.cover import documents_to_cover, union_coverage
 from berdseye.evaluation.scores.enough_judged import enough_judged, withheld
 from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
@@ -78,7 +79,10 @@ def coverage(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) ->
 
 def union(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) -> StudyResult:
     """Compute the share of questions whose perspectives are all covered by the union of the top `depth` passages of all
-    pipelines, by corpus and data set."""
+    pipelines, by corpus and data set.
+
+    The union is one ranking for the rule on unjudged questions: a question is left out if no pipeline's top `depth` has a label.
+    """
     rows = []
     gatherer.runs(selection, depth)
     for corpus in selection.corpora:
@@ -86,8 +90,9 @@ def union(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) -> St
         shares: list[float] = []
         for dataset in selection.datasets:
             by_pipeline = [_support(gatherer, dataset, corpus, p, depth) for p in selection.pipelines]
-            supports, counted = [support for support, _ in by_pipeline], by_pipeline[0][1]
-            judged = judged_together(by_pipeline, depth)
+            supports = [support for support, _ in by_pipeline]
+            counted = np.logical_or.reduce([counted for _, counted in by_pipeline])
+            judged = judged_together([(support, counted) for support in supports], depth)
             estimate = mean_with_interval(np.where(counted, union_coverage(supports, depth), np.nan))
             estimates.append(withheld(estimate, judged, gatherer.floor))
             shares.append(judged)
@@ -113,7 +118,8 @@ def _support(
 ) -> tuple[Support, npt.NDArray[np.bool_]]:
     """Return the support of a run, and which of its questions count."""
     run = gatherer.run(dataset, corpus, pipeline, depth)
-    return gatherer.support(run, depth)[1], gatherer.counted(run)
+    support = gatherer.support(run, depth)[1]
+    return support, under_rule(gatherer.counted(run), support, depth, gatherer.rule)
 
 
 def _sizes(support: Support, depth: int, counted: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:

@@ -185,7 +185,9 @@ def _weights(gatherer: Gatherer, selection: Selection, measure: str, embedder: s
 
 
 def _tuned(g: Gatherer, datasets: tuple[str, ...], corpus: str, pipeline: str, measure: str) -> TunedWeight:
-    """Return the stored weight if it was tuned on these data sets, labels and this measure; otherwise tune it now."""
+    """Return the stored weight if it was tuned on these data sets, labels, this rule and measure; otherwise tune it now."""
     arguments = (g.workspace, g.judgments, datasets, corpus, pipeline, g.source)
     [parsed] = parse_measures(measure)
-    return stored_weight(*arguments, parsed) or tune(*arguments, parsed, progress=g.progress)
+    return stored_weight(*arguments, parsed, unjudged=g.unjudged) or tune(
+        *arguments, parsed, unjudged=g.unjudged, progress=g.progress
+    )

@@ -27,6 +27,7 @@ from berdseye.evaluation.bias.sides import (
 )
 from berdseye.evaluation.labels.labelled_runs import labelled_ranking
 from berdseye.evaluation.labels.support import Support, judged_together
+from berdseye.evaluation.scores.counted import under_rule
 from berdseye.evaluation.scores.enough_judged import enough_judged, withheld
 from berdseye.evaluation.studies.charts import stacked
 from berdseye.evaluation.studies.gathering import Gatherer, Selection, corpus_ranking
@@ -57,7 +58,8 @@ def leaning(
         for dataset in selection.datasets:
             run = gatherer.run(dataset, corpus, pipeline, k)
             questions, support = gatherer.support(run, k)
-            places, counted = sides(gatherer, questions, model, prompt), gatherer.counted(run)
+            places = sides(gatherer, questions, model, prompt)
+            counted = under_rule(gatherer.counted(run), support, k, gatherer.rule)
             by_question = leanings(support, places, k)
             counted_leanings += [one for one, counts in zip(by_question, counted.tolist(), strict=True) if counts]
             unsided += by_question.count(None)
@@ -112,8 +114,9 @@ def following(
                     for question, place in zip(kept, own.tolist(), strict=True)
                 ]
                 support = _support(gatherer, corpus, pipeline, kept, queries, k)
-                supports[asked].append((support, counted[sided]))
-                counts[asked].append(side_counts(support, supporting, k)[counted[sided]])
+                own_counted = under_rule(counted[sided], support, k, gatherer.rule)
+                supports[asked].append((support, own_counted))
+                counts[asked].append(side_counts(support, supporting, k)[own_counted])
         for asked, by_dataset in counts.items():
             together = np.concatenate([np.empty((0, 2)), *by_dataset])
             judged = judged_together(supports[asked], k)

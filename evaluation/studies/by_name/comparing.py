@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from berdseye.data.progress import Progress
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.studies.by_name.of_runs import of_runs
-from berdseye.evaluation.studies.by_name.options import Between, MinJudged, Names, Seed
+from berdseye.evaluation.studies.by_name.options import Between, MinJudged, Names, Seed, UnjudgedRule
 
 if TYPE_CHECKING:
     from berdseye.evaluation.studies.gathering import Gatherer, Selection
@@ -100,6 +100,7 @@ def trust(
     draws: Annotated[int, Between(100)] = 1000,
     seed: Seed = 0,
     min_judged: MinJudged = None,
+    unjudged: UnjudgedRule = None,
 ) -> "StudyResult":
     """Compute how likely the order of systems is wrong. The default detector is that of the labels."""
     from berdseye.annotation.judgments.log import Judgments
@@ -124,5 +125,6 @@ def trust(
         draws=draws,
         seed=seed,
         min_judged=min_judged,
+        unjudged=unjudged,
         progress=progress,
     )

@@ -8,7 +8,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.given_options import only_with
 from berdseye.data.progress import Progress
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.studies.by_name.options import Between, Names, Seed
+from berdseye.evaluation.studies.by_name.options import Between, MinJudged, Names, Seed
 
 if TYPE_CHECKING:
     from berdseye.evaluation.partial.ranked_sets import RankedSet
@@ -50,8 +50,10 @@ def dmerit(
     known: Path | None = None,
     released: bool = False,
     seed: Seed = 0,
+    min_judged: MinJudged = None,
 ) -> "StudyResult":
-    """Compute a part of the study. Raises `BadInputError` unless exactly one source of systems is given."""
+    """Compute a part of the study. Raises `BadInputError` unless exactly one source of systems is given, and if less than a share
+    `min_judged` of the pairs of stored runs have a label."""
     from berdseye.evaluation.partial.ranked_sets import read_qrels_file
     from berdseye.evaluation.studies.dmerit.study import PARTS, dmerit_study
 
@@ -68,7 +70,7 @@ def dmerit(
             "--depth requires run files or an evidence set.", hint="Omit it: stored runs are cut to the shortest."
         )
     only_with("--evidence", evidence is not None, "pipeline", "released")
-    only_with("--dataset and --corpus", dataset is not None, "labels")
+    only_with("--dataset and --corpus", dataset is not None, "labels", "min_judged")
     only_with("--part coverage, or all", part in ("all", "coverage"), "known")
     only_with("--part selection, or all", part in ("all", "selection"), "trials")
     before = read_qrels_file(known) if known is not None else None
@@ -83,6 +85,7 @@ def dmerit(
         ranked = from_evidence(workspace, source, pipeline or _PIPELINES, depth or 100, progress=progress)
     else:
         ranked = _from_runs(workspace, dataset, corpus, labels)
+        _refuse_hardly_judged(workspace, ranked, min_judged)
     parts = PARTS if part == "all" else (part,)
     return dmerit_study(ranked, parts, trials=trials, seed=seed, known=before, progress=progress)
 
@@ -106,3 +109,14 @@ def _from_runs(workspace: Workspace, dataset: str | None, corpus: str | None, la
         raise BadInputError("--dataset and --corpus require each other.", hint="Give both to select stored runs.")
     source = parse_label_source(labels or default_source(workspace))
     return from_runs(workspace, Judgments.open(workspace.judgments_url), dataset, corpus, source)
+
+
+def _refuse_hardly_judged(workspace: Workspace, ranked: "RankedSet", min_judged: float | None) -> None:
+    from berdseye.evaluation.scores.enough_judged import enough_judged, min_judged_of
+
+    floor = min_judged_of(workspace, min_judged)
+    if not enough_judged(ranked.judged, floor):
+        raise BadInputError(
+            f"Only {ranked.judged:.0%} of the pairs of these runs have a label by {ranked.labels}, fewer than {floor:.0%}.",
+            hint="Choose other labels, judge more pairs, or give --min-judged off.",
+        )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from berdseye.data.progress import Progress
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.studies.by_name.options import MinJudged, Names
+from berdseye.evaluation.studies.by_name.options import MinJudged, Names, UnjudgedRule
 
 if TYPE_CHECKING:
     from berdseye.evaluation.studies.result import StudyResult
@@ -27,6 +27,7 @@ def of_runs(study: "Callable[..., StudyResult]") -> "Callable[..., StudyResult]"
         pipeline: Names = None,
         labels: str | None = None,
         min_judged: MinJudged = None,
+        unjudged: UnjudgedRule = None,
         **own: object,
     ) -> "StudyResult":
         from berdseye.annotation.judgments.log import Judgments
@@ -36,7 +37,8 @@ def of_runs(study: "Callable[..., StudyResult]") -> "Callable[..., StudyResult]"
         selection = checked(workspace, Selection(tuple(dataset or ()), tuple(corpus or ()), tuple(pipeline or ())))
         source = parse_label_source(labels or default_source(workspace))
         judgments = Judgments.open(workspace.judgments_url)
-        return study(Gatherer(workspace, judgments, source, progress, min_judged), selection, **own)
+        gatherer = Gatherer(workspace, judgments, source, progress, min_judged, unjudged)
+        return study(gatherer, selection, **own).scored_with(gatherer.floor, gatherer.rule)
 
     shared, own_options = inspect.signature(by_name), inspect.signature(study)
     parameters = [*list(shared.parameters.values())[:-1], *list(own_options.parameters.values())[2:]]

@@ -1,11 +1,13 @@
 """Options of studies: their ranges, and the check of values that a program gives by keyword.
 
 A study declares an option as a keyword parameter with a type and a default. Types are `str`, `int`, `float`, `bool`, `Path`,
-a `Literal`, any of these or None, and a sequence of one of these; `Annotated[..., Between(low, high)]` limits a number.
+a `Literal`, a `StrEnum`, any of these or None, and a sequence of one of these; `Annotated[..., Between(low, high)]` limits a
+number.
 """
 
 import math
 from collections.abc import Sequence
+from enum import StrEnum
 from inspect import Parameter
 from numbers import Integral, Real
 from pathlib import Path
@@ -13,6 +15,7 @@ from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 from berdseye.data.errors import BadInputError
+from berdseye.evaluation.scores.counted import Unjudged
 
 
 class Between(NamedTuple):
@@ -28,6 +31,7 @@ class Between(NamedTuple):
 Names = Sequence[str] | None
 Seed = Annotated[int, Between(0, 2**31 - 1)]
 MinJudged = Annotated[float | None, Between(0, 1)]
+UnjudgedRule = Unjudged | None
 _KINDS: dict[Any, tuple[str, str]] = {
     str: ("a text", "texts"),
     int: ("an integer", "integers"),
@@ -58,6 +62,8 @@ class Declared(NamedTuple):
     def __str__(self) -> str:
         if get_origin(self.kind) is Literal:
             return f"one of {', '.join(map(repr, get_args(self.kind)))}"
+        if issubclass(self.kind, StrEnum):
+            return f"one of {', '.join(repr(str(one)) for one in self.kind)}"
         one, many = _KINDS[self.kind]
         return (f"{one} or a list of {many}" if self.several else one) + str(self.limits or "")
 
@@ -70,6 +76,8 @@ class Declared(NamedTuple):
     def _one(self, value: object) -> object:
         if get_origin(self.kind) is Literal:
             return _if(value in get_args(self.kind), value)
+        if issubclass(self.kind, StrEnum):
+            return self.kind(value)
         if self.kind is Path:
             return Path(_if(isinstance(value, str | Path) and str(value).strip() not in ("", "."), value))
         if self.kind is str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.extras import require
@@ -39,6 +39,7 @@ def pir(
     sample: int = 50,
     seed: Seed = 0,
     k: int = 5,
+    variant: Literal["paper", "released"] = "paper",
 ) -> "StudyResult":
     """Compute tables 2, 3, 4, 6, 8, 9, 10 and figures 2, 4, 5 over tasks, which are files, folders or names of fetched tasks."""
     from berdseye.data.datasets.pir_tasks import read_pir_tasks
@@ -54,6 +55,8 @@ def pir(
     parts = list(PARTS) if part is not None and list(part) == ["all"] else part or list(USUAL)
     only_with("--part extraction, or all", "extraction" in parts, "model", "prompt", "sample", "seed")
     only_with("--part methods or backbones, or all", {"methods", "backbones"} & set(parts), "encoder")
+    recalls = {"retrievers", "methods", "backbones"} & set(parts)
+    only_with("--part retrievers, methods or backbones, or all", recalls, "variant")
     tasks = read_pir_tasks(files, task or [], workspace)
     setting = Setting(
         [TaskSearch(t, workspace) for t in tasks],
@@ -67,6 +70,7 @@ def pir(
         CompletionCache(workspace),
         EXTRACTION if prompt is None else read_prompt(prompt, (QUERY,)),
         progress,
+        variant,
     )
     return pir_study(setting, parts)
 

@@ -14,7 +14,7 @@ from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import LanguageModel
 from berdseye.data.progress import Progress, silent
-from berdseye.evaluation.pir.measures import root_values, successes
+from berdseye.evaluation.pir.measures import Variant, root_values, singletons, successes
 from berdseye.evaluation.pir.task_search import TaskSearch
 from berdseye.evaluation.published import published
 from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
@@ -56,7 +56,8 @@ LABELS = "task file"
 class Setting:
     """Tasks to search, and the names of pipelines to compare and of encoders to project with; `parse` parses pipeline names.
 
-    `model`, `cache` and `prompt` are for the perspectives that a language model names in queries.
+    `model`, `cache` and `prompt` are for the perspectives that a language model names in queries. `variant` says whether recalls
+    are those of the paper or of the released notebook.
     """
 
     searches: Sequence[TaskSearch]
@@ -70,6 +71,7 @@ class Setting:
     cache: CompletionCache | None = None
     prompt: PromptTemplate = EXTRACTION
     progress: Progress = silent
+    variant: Variant = "paper"
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,8 @@ def by_difference(pipeline: Pipeline) -> Pipeline:
 def p_recall_estimate(setting: Setting, search: TaskSearch, pipeline: str) -> Estimate:
     """Compute p-Recall@k of a pipeline on a task, with its interval over root queries."""
     ids = search.ranked(setting.parse(pipeline), search.asked(), setting.k, setting.progress)
-    return mean_with_interval(root_values([q.root for q in search.task.queries], successes(search.task, ids)))
+    roots, hits = [q.root for q in search.task.queries], successes(search.task, ids, setting.variant)
+    return mean_with_interval(root_values(roots, hits, singleton=singletons(setting.variant)))
 
 
 def with_average(by_task: dict[str, Estimate]) -> dict[str, Estimate]:

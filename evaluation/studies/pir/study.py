@@ -54,6 +54,7 @@ def pir_study(setting: Setting, parts: Sequence[str] = USUAL) -> StudyResult:
             "sample": setting.sample,
             "seed": setting.seed,
             "model": setting.model.name if setting.model else "",
+            **({} if setting.variant == "paper" else {"variant": setting.variant}),
             **({} if setting.prompt is EXTRACTION else {"prompt": {setting.prompt.name: setting.prompt.version}}),
         },
         [table for part in results for table in part.tables],

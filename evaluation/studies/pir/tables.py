@@ -20,6 +20,7 @@ from berdseye.evaluation.pir.measures import (
     labels_with_sides,
     perspective_shares,
     root_values,
+    singletons,
     successes,
     with_perspectives,
 )
@@ -75,7 +76,7 @@ def retrievers(setting: Setting) -> StudyPart:
         Table("pir_precall", f"p-Recall@{k} (PIR, table 2)", frame, ("pipeline",), ("task",), notes=notes),
         Table(
             "pir_recall",
-            f"Recall@{k} with the perspective and with the root query alone; p-Recall@{k} as in the released notebook",
+            f"Recall@{k} with the perspective and with the root query alone; p-Recall@{k} with roots of one query at 0",
             pd.DataFrame(recalls),
             ("pipeline", "figure"),
             ("task",),
@@ -121,9 +122,11 @@ def _paper_mean(setting: Setting, column: str | None) -> float | None:
 def _values(setting: Setting, search: TaskSearch, name: str, kind: str) -> npt.NDArray[np.float64]:
     """Return the values of root queries for p-Recall, float64[n_roots], or of queries for Recall, float64[n_queries]."""
     queries = search.bare() if kind == _ROOT else search.asked()
-    hits = successes(search.task, search.ranked(setting.parse(name), queries, setting.k, setting.progress))
+    hits = successes(
+        search.task, search.ranked(setting.parse(name), queries, setting.k, setting.progress), setting.variant
+    )
     if kind in (_P_RECALL, _SINGLE_AT_0):
-        singleton: Singleton = "zero" if kind == _SINGLE_AT_0 else "mean"
+        singleton: Singleton = "zero" if kind == _SINGLE_AT_0 else singletons(setting.variant)
         return root_values([q.root for q in search.task.queries], hits, singleton=singleton)
     return hits.astype(np.float64)
 

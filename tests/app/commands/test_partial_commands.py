@@ -81,3 +81,20 @@ def test_trust_prints_pairs_and_refuses_unknown_runs(
             main()
         assert caught.value.code == 2
         assert said in capsys.readouterr().err
+
+
+def test_dmerit_over_hardly_judged_runs_is_refused_unless_the_floor_is_off(
+    demo_workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The demo's gold labels are of the first passages, and the runs are 100 deep."""
+    own = tmp_path / "own"
+    shutil.copytree(demo_workspace.folder, own, ignore=shutil.ignore_patterns("judgments.db-*"))
+    asked = ["study", "dmerit", "--dataset", "debate", "--corpus", "web", "--part", "systems", "--labels", "gold"]
+    monkeypatch.setattr("sys.argv", ["berdseye", *asked, "-w", str(own)])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    assert "of the pairs of these runs have a label by gold, fewer than 50%" in capsys.readouterr().err
+    printed = json.loads(output(*asked, "-w", str(own), "--min-judged", "off", "--format", "json"))
+    [cells] = printed.values()
+    assert all(cell["judged"] < 0.5 for cell in cells if cell["value"] is not None)

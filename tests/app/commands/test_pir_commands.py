@@ -60,6 +60,14 @@ def test_it_over_the_released_demo(
     assert (found["n_roots"], found["n_queries"]) == (roots, 100)
 
 
+def test_the_variant_of_the_released_notebook(nowhere: Path, shared_data: Path) -> None:
+    del nowhere
+    asked = ("study", "pir", shared_data / "pir" / "perspectrum.json", "--pipeline", "bm25(okapi-notebook)", "--json")
+    paper, released = (json.loads(output(*asked, "--variant", variant)) for variant in ("paper", "released"))
+    assert json.loads(output(*asked)) == paper
+    assert released["p_recall"] > paper["p_recall"]
+
+
 def test_several_are_printed_as_a_list(nowhere: Path) -> None:
     (nowhere / "all.json").write_text(json.dumps({"story": TASK, "mine": TASK}), encoding="utf-8")
     asked = ("study", "pir", "task.json", "all.json", "--task", "one", "--task", "storyanalogy")

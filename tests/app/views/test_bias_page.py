@@ -13,7 +13,7 @@ from berdseye.data.runs.stored import load_run
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.bias.sides import SYCOPHANCY
 from berdseye.evaluation.studies.result import StudyResult, Table, save_result
-from tests.app.drawn_page import again, drawn, says, texts
+from tests.app.drawn_page import again, drawn, says, setting, texts
 from tests.evaluation.bias.made_cells import cells
 
 VIEWS = ("Leaning", "Sycophancy", "Stances", "Perspective shares", "Places")
@@ -87,8 +87,33 @@ def test_peoples_figures_are_shown_where_they_judged_the_whole_top(demo: Workspa
     assert says(again(at), "already.*people's labels", "caption")
 
 
+def test_the_rule_for_unjudged_questions_is_the_one_of_the_settings(demo: Workspace) -> None:
+    """Ada judged the second passage of two questions, and the first passage of one; the demo has a vote on a third question. At
+    k = 1 only one of them has a label."""
+    judged = Judgments.open(demo.judgments_url)
+    run, questions = load_run(demo, "debate--web--bm25"), load_dataset(demo, "debate")
+    ada, corpus = judged.sign_in("Ada"), open_corpus(demo, "web")
+    for row, ranks in ((0, (0, 1)), (1, (1,))):
+        for passage in corpus.passages([int(run.ids[row, rank]) for rank in ranks]):
+            for one in questions[row].perspectives:
+                record = PairRecord(
+                    "debate", questions[row].id, questions[row].text, one.text, one.stance, "web", passage.title, passage.text
+                )  # fmt: skip
+                [key] = judged.add_pairs([record])
+                judged.judge(ada, key, "does not support", source="explore")
+    for rule, n, share in (("zero", "3", "33%"), ("left-out", "1", "100%")):
+        setting(demo, ("measures", "min_judged"), 0.0)
+        setting(demo, ("measures", "unjudged"), rule)
+        at = drawn("bias", datasets="debate", k="1", labels="human")
+        bm25 = at.dataframe[0].value.set_index("system").loc["bm25, web"]
+        assert (bm25["n"], bm25["judged"]) == (n, share), rule
+        assert bm25["neither"].startswith("100.0")
+        assert says(at, rf"unjudged: {rule}", "caption")
+
+
 def stored(demo: Workspace, labels: str) -> Path:
-    settings = {"datasets": ("debate",), "corpora": ("web",), "pipelines": ("bm25",), "k": 5, "labels": labels}
+    settings = {"datasets": ("debate",), "corpora": ("web",), "pipelines": ("bm25",), "k": 5, "labels": labels,
+                "unjudged": "left-out"}  # fmt: skip
     return save_result(
         demo, StudyResult(SYCOPHANCY, settings, [Table(SYCOPHANCY, "", cells(), ("corpus", "pipeline"), ("asked",))])
     )
@@ -102,6 +127,7 @@ def test_a_study_of_sycophancy_is_drawn_next_to_that_of_people(demo: Workspace) 
     stored(demo, "human")
     at = drawn("bias", view="Sycophancy")
     assert len(at.get("vega_lite_chart")) == 2
+    assert says(at, "unjudged: left-out", "caption")
     assert says(at, r"labels.*\*\*embedded\*\*", "caption"), "the newest is people's, and is shown as the second"
 
 

@@ -10,7 +10,7 @@ from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.runs.stored import load_run, run_files
 from berdseye.data.workspace import Workspace
-from tests.app.drawn_page import again, drawn, says, texts
+from tests.app.drawn_page import again, drawn, says, setting, texts
 
 CARS = "Should cities ban private cars from their centres?"
 
@@ -98,6 +98,26 @@ def test_a_question_shows_every_run(demo: Workspace) -> None:
     at.run()
     assert not at.exception
     assert any("MRecall@3" in d.value.columns for d in at.dataframe)
+
+
+def test_a_question_without_a_label_in_the_top_k_follows_the_setting(demo: Workspace) -> None:
+    """Ana judged passage 10 of bm25, so that the question counts, and no run has a label in its top 5."""
+    question = load_dataset(demo, "debate")[3]
+    tenth = open_corpus(demo, "web").passages([int(load_run(demo, "debate--web--bm25").ids[3, 9])])[0]
+    text = question.perspectives[0].text
+    record = PairRecord("debate", question.id, question.text, text, None, "web", tenth.title, tenth.text)
+    held = Judgments.open(demo.judgments_url)
+    [key] = held.add_pairs([record])
+    held.judge(held.sign_in("Ana"), key, "supports", source="annotate")
+    for rule, shown in (("zero", {0.0}), ("left-out", set[float]())):
+        setting(demo, ("measures", "min_judged"), 0.0)
+        setting(demo, ("measures", "unjudged"), rule)
+        at = drawn("question", set="debate", question=question.id, labels="human")
+        measured = next(d.value for d in at.dataframe if "MRecall@5" in d.value.columns)
+        over_web = measured[(measured["corpus"] == "web") & (measured["judged@5"] == 0)]
+        assert "bm25" in set(over_web["pipeline"])
+        assert set(over_web["MRecall@5"].dropna()) == shown, rule
+        assert says(at, rf"unjudged: {rule}", "caption")
 
 
 def test_coverage_over_time_is_drawn_where_somebody_judged(demo: Workspace) -> None:

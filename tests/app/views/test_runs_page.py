@@ -4,14 +4,15 @@ import re
 
 import pytest
 
-from berdseye.app.components.counting_rule import EVERY_RUN, questions_that_count
+import berdseye
+from berdseye.app.components.counting_rule import questions_that_count
 from berdseye.app.components.label_mixture import mixing_note
 from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.stored import load_dataset, save_dataset
 from berdseye.data.records import Question
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.running import run_pipeline
-from tests.app.drawn_page import again, drawn, says
+from tests.app.drawn_page import again, drawn, says, setting
 
 
 @pytest.mark.usefixtures("demo")
@@ -135,7 +136,23 @@ def test_the_share_of_peoples_labels_is_shown_with_the_standings(demo: Workspace
 
 
 def test_the_rule_for_questions_that_count_is_the_one_of_the_settings(workspace: Workspace) -> None:
-    assert questions_that_count(workspace) == EVERY_RUN
+    assert "counts as finding nothing (unjudged: zero)" in questions_that_count(workspace)
     settings = workspace.folder / "berdseye.toml"
     settings.write_text("[measures]\nunjudged = 'left-out'\n")
     assert "top k is left out" in questions_that_count(Workspace.open(workspace.folder))
+
+
+def test_a_drawn_run_leaves_out_its_questions_without_a_label(demo: Workspace) -> None:
+    names, drawn_values = ("living--web--bm25", "living--web--dense(static)"), []
+    for rule in ("zero", "left-out"):
+        expected = berdseye.open(demo.folder).measures(names, "Precision@5", "human", min_judged=0, unjudged=rule)
+        setting(demo, ("measures", "min_judged"), 0.0)
+        setting(demo, ("measures", "unjudged"), rule)
+        at = drawn("runs", measures="Precision@5", of_datasets="living", of_corpora="web", labels="human")
+        table = at.dataframe[0].value.set_index("pipeline")
+        shown = [table.loc[name, "living"].split()[0].replace("–", "nan") for name in ("bm25", "dense(static)")]
+        values = [float(text) for text in shown]
+        assert values == pytest.approx((100 * expected["value"]).tolist(), abs=0.05, nan_ok=True), rule
+        assert says(at, rf"unjudged: {rule}", "caption")
+        drawn_values.append(values)
+    assert drawn_values[0][1] < drawn_values[1][1], "the questions that are left out counted as finding nothing"

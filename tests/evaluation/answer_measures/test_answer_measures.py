@@ -117,6 +117,9 @@ def test_the_released_dispute_awareness_reads_its_own_prompt(workspace: Workspac
     silent = ScriptedModel(lambda _: "none")
     found = DisputeAwarenessScorer(silent, "released", dispute_prompt(str(bare))).values(workspace, [item("No.")])
     assert np.isnan(found.values).all(), "the script leaves out replies without a digit"
+    assert found.notes == (
+        "1 of 1 replies of api(scripted) are neither 1 nor 0; their D.A. is missing; one begins 'none'.",
+    )
     script.write_text("x = 1")
     with pytest.raises(BadInputError, match=r"has 0 texts with \{question\} and \{answer\}"):
         dispute_prompt(str(script))

@@ -18,7 +18,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.answer_measures.items import Answered
 from berdseye.evaluation.answer_measures.losses import shared_beginning, shared_losses, whole_losses
 from berdseye.evaluation.answer_measures.perspective_diversity import PerspectiveDiversityScorer, recovery_ratio
-from berdseye.evaluation.answer_measures.reading import Reader, joined
+from berdseye.evaluation.answer_measures.reading import WRAPS, Reader, joined
 from tests.evaluation.answer_measures.answer_models import TEXTS, item, partial_answers, smollm_model, tiny_model
 
 
@@ -204,6 +204,12 @@ def test_the_bare_wrap_is_the_answer_alone(chat: LocalModel) -> None:
     found, _ = PerspectiveDiversityScorer(chat, wrap="bare").perplexities(item("yes zoo no", partial_answers("c")))
     before = "<s> user yes zoo no </s><s> assistant"
     assert found == pytest.approx([naive_perplexity(chat, before, "c. a zoo b")], abs=1e-3)
+
+
+def test_the_wraps_begin_with_the_definitions_instruction_and_the_bare_response() -> None:
+    assert list(WRAPS.items())[:2] == [("restate", "[Answer]\n\nPlease restate."), ("bare", "[Answer]")]
+    assert len(set(WRAPS.values())) == 6
+    assert all(text.count("[Answer]") == 1 for text in WRAPS.values())
 
 
 def test_wraps(chat: LocalModel, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from berdseye.evaluation.measures import parse_measures
 from berdseye.evaluation.scores.scoring import macro_average, score_runs
 from berdseye.evaluation.selection.batches import drawn_order
 from berdseye.evaluation.studies.berds.base import base
+from berdseye.evaluation.studies.by_name.study_registry import run_study
 from berdseye.evaluation.studies.comparing import comparisons
 from berdseye.evaluation.studies.gathering import Gatherer, Selection
 from berdseye.evaluation.studies.result import load_result, save_result
@@ -313,6 +315,31 @@ def test_studies_that_follow_from_the_runs_are_computed_again(
     [told] = verify(put(tmp_path, files | {compared: json.dumps(cells).encode()}, rehash=True)).mismatches
     assert told.startswith(f"{compared}, row 1: value is ")
     assert compared in verify(put(tmp_path, bundled("MRecall@2"))).only_hashed
+
+
+@pytest.mark.parametrize(
+    ("options", "recomputed"), [({}, True), ({"unjudged": "left-out"}, False), ({"min_judged": 0.1}, False)]
+)
+def test_a_study_by_another_rule_than_the_bundle_is_only_hashed(
+    small: Workspace, judgments: Judgments, runs: list[Run], tmp_path: Path, options: dict[str, Any], recomputed: bool
+) -> None:
+    del runs
+    pipelines = ["bm25", "dense(static)"]
+    asked: dict[str, Any] = {
+        "dataset": DATASET,
+        "corpus": CORPUS,
+        "pipeline": pipelines,
+        "labels": "gold",
+        "measure": "Precision@1",
+    }
+    found = run_study(small, "compare", **asked, **options)
+    result = load_result(small, save_result(small, found).name)
+    held = [load_run(small, m.name) for m in list_runs(small) if m.pipeline in pipelines and m.dataset == DATASET]
+    source, measures = parse_label_source("gold"), parse_measures("Precision@1")
+    files = files_of(bundle_of(small, judgments, held, source, measures, results=[result]))
+    verdict = verify(put(tmp_path, files))
+    assert verdict.mismatches == ()
+    assert any(name.endswith("compare.json") for name in verdict.only_hashed) is not recomputed
 
 
 def as_format_2(files: Files) -> Files:

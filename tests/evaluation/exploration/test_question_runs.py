@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.labels import LabelStore
 from berdseye.data.runs.stored import Run, list_runs, save_run
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.exploration.coverage_history import coverage_chart, coverage_over_time
@@ -15,7 +16,8 @@ from berdseye.evaluation.failures.charts import hole_chart
 from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
-from tests.evaluation.small_workspace import DATASET, PIPELINE, QUESTIONS, judge, passages, put_gold
+from berdseye.evaluation.scores.counted import Unjudged
+from tests.evaluation.small_workspace import DATASET, PIPELINE, QUESTIONS, judge, key, passages, put_gold
 
 ZOOS = QUESTIONS[0]
 GOLD = {(0, 0, 0): True, (0, 1, 0): False, (0, 0, 1): False, (0, 1, 1): True, (0, 1, 2): False}
@@ -69,6 +71,15 @@ def test_first_ranks_and_measures_of_each_run(asked: list[QuestionRun]) -> None:
     assert strict["bm25"] == 1.0
     assert math.isnan(strict["qld"]), "fewer of its pairs are judged"
     assert measures_frame(asked, parse_measures("MRecall@2"), {"web": False})["MRecall@2"].isna().all()
+
+
+def test_a_run_without_a_label_in_its_top_k_follows_the_rule(small: Workspace, run: Run, judgments: Judgments) -> None:
+    LabelStore(small).put("gold", "made", [key(0, 0, 2)], [1.0])
+    found, _ = question_runs(small, judgments, ZOOS, [run.manifest], parse_label_source("gold"), 5)
+    # The only label is of the passage at rank 3.
+    for rule, expected in ((Unjudged.ZERO, [0.0, 0.5]), (Unjudged.LEFT_OUT, [math.nan, 0.5])):
+        frame = measures_frame(found, parse_measures("Coverage@2 Coverage@3"), {"web": True}, 0, rule)
+        assert frame[["Coverage@2", "Coverage@3"]].to_numpy()[0].tolist() == pytest.approx(expected, nan_ok=True), rule
 
 
 def test_a_run_over_a_corpus_that_changed_is_left_out(small: Workspace, run: Run, judgments: Judgments) -> None:

@@ -23,8 +23,9 @@ def score(
     dataset: str, pipeline: str, values: npt.NDArray[np.float64], judged: float = 1.0, unit: Unit = "share"
 ) -> Score:
     measure = "MRecall@5" if unit == "share" else "ToCover@20"
+    pairs = np.tile(np.array([round(100 * judged), 100]), (len(values), 1))
     return Score(
-        dataset, "web", pipeline, measure, "embedded", "1", judged, mean_with_interval(values), values, unit=unit
+        dataset, "web", pipeline, measure, "embedded", "1", judged, mean_with_interval(values), values, pairs, unit=unit
     )
 
 

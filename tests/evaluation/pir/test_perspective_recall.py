@@ -19,7 +19,14 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from berdseye.data.datasets.pir_tasks import PirTask, pir_task, read_pir_task
-from berdseye.evaluation.pir.measures import PerspectiveRecall, p_recall, perspective_recalls, root_values
+from berdseye.evaluation.pir.measures import (
+    PerspectiveRecall,
+    p_recall,
+    perspective_recalls,
+    relevant_passages,
+    root_values,
+    successes,
+)
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 
 
@@ -70,6 +77,17 @@ def tiny() -> PirTask:
 def test_a_task_by_hand(k: int, expected: PerspectiveRecall) -> None:
     (found,) = perspective_recalls(tiny(), [parse_pipeline("bm25")], k)
     assert tuple(found) == pytest.approx(tuple(expected))
+
+
+def test_the_released_notebook_answers_the_first_query_of_a_root_by_any_passage_of_it() -> None:
+    """Of root alpha, whose queries want passages 3 and 1, both find passage 1; the notebook has 1 in the first list, too."""
+    ids = np.array([[1, 0], [1, 0], [2, 3]])
+    assert successes(tiny(), ids).tolist() == [False, True, False]
+    assert successes(tiny(), ids, "released").tolist() == [True, True, False]
+    assert relevant_passages(tiny(), "released") == [{1, 3}, {1}, {0, 1}]
+    assert relevant_passages(tiny()) == [{3}, {1}, {0, 1}]
+    (found,) = perspective_recalls(tiny(), [parse_pipeline("bm25")], 2, "released")
+    assert (found.p_recall, found.recall) == (1 / 4, pytest.approx(2 / 3)), "roots of one query are at 0, too"
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=40))

@@ -285,29 +285,6 @@ def test_an_empty_workspace_says_what_is_missing(tmp_path: Path) -> None:
         checked(Workspace.create(tmp_path / "empty"), Selection((), (), ()))
 
 
-@pytest.mark.parametrize(("name", "faulty"), [("berds_base_k5", 0), ("berds_base_k10", 0)])
-def test_published_macro_averages_are_the_means_of_their_rows(name: str, faulty: int) -> None:
-    table = published(name)
-    rows = table[(table["dataset"] != "average") & (table["measure"] != "Precision@1")]
-    means = rows.groupby(["corpus", "retriever", "measure"])["value"].mean()
-    printed = table[table["dataset"] == "average"].set_index(["corpus", "retriever", "measure"])["value"]
-    off = [key for key, mean in means.items() if abs(mean - printed[key]) > 0.0051]
-    assert len(off) == faulty, off
-
-
-def test_published_unions_are_the_means_of_their_rows() -> None:
-    table = published("berds_union").pivot(index="corpus", columns="dataset", values="mrecall")
-    np.testing.assert_allclose(table[["arguana", "kialo", "opinionqa"]].mean(axis=1), table["average"], atol=0.0051)
-
-
-def test_every_published_table_can_be_read_and_is_described() -> None:
-    folder = Path(__file__).parents[4] / "evaluation" / "published"
-    readme = (folder / "README.md").read_text(encoding="utf-8")
-    for name in sorted(path.stem for path in folder.glob("*.csv")):
-        assert len(published(name)) > 0
-        assert f"{name}.csv" in readme
-
-
 def test_nothing_judged_is_no_number_anywhere(gatherer: Gatherer) -> None:
     nobody = Gatherer(gatherer.workspace, gatherer.judgments, parse_label_source("human"))
     assert np.isnan(value(coverage(nobody, ALL), figure="% of questions", corpus="web"))
