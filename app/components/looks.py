@@ -119,9 +119,12 @@ _SMALL_PRINT = """
 [data-testid="stCaptionContainer"] { opacity: 1; color: color-mix(in srgb, currentColor 62%, transparent); }
 """
 
+STYLE = "".join(
+    (SECTION_TITLES, _ROOM, _NAVIGATION, _HEAD, _JUDGING, _COVERAGE, _TELEPHONE, _CHOSEN, _SMALL_PRINT, _FILLED, CHIPS)
+)
+"""The whole style, as rules."""
+
 
 def apply_style() -> None:
-    """Add the style to the page."""
-    st.html(
-        f"<style>{SECTION_TITLES}{_ROOM}{_NAVIGATION}{_HEAD}{_JUDGING}{_COVERAGE}{_TELEPHONE}{_CHOSEN}{_SMALL_PRINT}{_FILLED}{CHIPS}</style>"
-    )
+    """Add the style to the page. `berdseye app` serves it in the document already; `streamlit run` does not."""
+    st.html(f"<style>{STYLE}</style>")
