@@ -24,6 +24,7 @@ from berdseye.app.components.next_pair import next_pair
 from berdseye.app.components.pair_card import CARD_HEIGHT, answers_card, choices_of, pair_card, verdict_buttons
 from berdseye.app.components.passage_text import restore_evidence, taken_evidence
 from berdseye.app.components.plain_text import escaped, without_pictures
+from berdseye.app.components.swipe import swipe
 from berdseye.app.components.working_time import WorkingTime, working_time
 from berdseye.app.jobs.deciding import count_judgment
 
@@ -187,10 +188,13 @@ def _keys(desk: Desk, key: str, guidelines: Guidelines) -> None:
     """Draw two rows of buttons below the card and the guidelines: the verdicts, and all other actions."""
     mark_drawn(key)
     decision = _shown_label(desk, key)
+    choices = choices_of(desk.task, decision=decision)
     with st.container(horizontal=True, gap="small", key="verdicts"):
+        if desk.task != "prefer":  # neither of two answers is the one that means yes
+            swipe(choices)
         verdict_buttons(
             key,
-            choices_of(desk.task, decision=decision),
+            choices,
             lambda pair, verdict: _give(desk, pair, verdict, guidelines),
         )
         st.button(

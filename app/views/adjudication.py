@@ -12,6 +12,7 @@ from berdseye.app.components.choices import selectbox_by_id
 from berdseye.app.components.keys import ADJUDICATION, NEXT, PREVIOUS, UNDO, key_list, keyboard
 from berdseye.app.components.page_button import page_button
 from berdseye.app.components.pair_card import answers_card, choices_of, judged_card, trail_table, verdict_buttons, votes
+from berdseye.app.components.swipe import swipe
 
 EVERYTHING = "all judgments"
 # The card and the buttons are visible together down to 1024 x 768: everything above and below them takes 26.25 rem.
@@ -57,8 +58,11 @@ def chosen(open_disputes: list[Dispute]) -> Dispute:
 
 def keys(person: Annotator, dispute: Dispute, listed: list[Dispute]) -> None:
     """Draw the buttons that settle the pair and those that move from pair to pair."""
+    choices = choices_of(dispute.task)
     with st.container(horizontal=True, gap="small", key="verdicts"):
-        verdict_buttons(dispute.key, choices_of(dispute.task), lambda _, verdict: decide(person, dispute, verdict))
+        if dispute.task != "prefer":
+            swipe(choices)
+        verdict_buttons(dispute.key, choices, lambda _, verdict: decide(person, dispute, verdict))
         undo_button(person)
     with st.container(horizontal=True, gap="small"):
         with st.container(key="comment"):
