@@ -50,7 +50,9 @@ _HEAD = """
 }
 :is(.st-key-page-head, .st-key-page-head > *) > :has(.st-key-last-judgments) { flex: none; width: auto; }
 .st-key-page-head button p { white-space: nowrap; }
-@media (max-width: 1200px) { .st-key-judging-idle { display: none; } }
+@media (max-width: 1200px) {
+  :is(.st-key-judging-idle, [data-testid="stLayoutWrapper"]:has(> .st-key-judging-idle)) { display: none; }
+}
 .st-key-page-head button { min-height: 1.75rem; padding-block: 0; }
 .st-key-page-head > .st-key-palette { margin-left: auto; }
 @media (max-width: 640px) {
@@ -90,6 +92,11 @@ _COVERAGE = """
   .st-key-coverage thead th:first-child { display: none; }
 }
 """
+# The name of a list and its measures: on one line, or on two where a line is too short for both.
+_LISTS = """
+[class*="st-key-list-head-"] { gap: 0 0.5rem; align-items: baseline; }
+[class*="st-key-list-head-"] p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; line-height: 1.35; }
+"""
 # On a telephone the verdicts of Annotate and Adjudication stay under the thumb, and the rest is below the passage.
 _TELEPHONE = """
 @media (max-width: 640px) {
@@ -120,7 +127,20 @@ _SMALL_PRINT = """
 """
 
 STYLE = "".join(
-    (SECTION_TITLES, _ROOM, _NAVIGATION, _HEAD, _JUDGING, _COVERAGE, _TELEPHONE, _CHOSEN, _SMALL_PRINT, _FILLED, CHIPS)
+    (
+        SECTION_TITLES,
+        _ROOM,
+        _NAVIGATION,
+        _HEAD,
+        _JUDGING,
+        _COVERAGE,
+        _LISTS,
+        _TELEPHONE,
+        _CHOSEN,
+        _SMALL_PRINT,
+        _FILLED,
+        CHIPS,
+    )
 )
 """The whole style, as rules."""
 
