@@ -14,13 +14,12 @@ from berdseye.app.components.looks import SIDEBAR, STYLE
 # the head.
 _BEFORE = b"</body>"
 _LEFT_OUT = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
-# Something whose program is still being fetched, or a chart that is still empty, is not yet as large as it will be. On the first
-# page, what comes below it waits; on later pages it keeps its place, unseen. What has the focus stays.
+# Something whose program is still being fetched, or a chart that is still empty, is not yet as large as it will be. What comes
+# below it waits.
 _GROWING = ':is([data-testid="stSkeleton"], [data-testid="stVegaLiteChart"]:not(:has(.marks)))'
-_BELOW = f'[data-testid="stMain"] :is(.stElementContainer, [data-testid="stLayoutWrapper"]):has({_GROWING}) ~ *'
 _LOADING = f"""
-:root[data-loading] {_BELOW} {{ display: none; }}
-{_BELOW}:not(:focus-within) {{ visibility: hidden; }}
+:root[data-loading] [data-testid="stMain"]
+:is(.stElementContainer, [data-testid="stLayoutWrapper"]):has({_GROWING}) ~ * {{ display: none; }}
 [data-testid="stMainBlockContainer"] {{ max-width: none; }}
 [data-testid="stSidebarContent"]:not(:has([data-testid="stSidebarNav"])) [data-testid="stSidebarUserContent"] {{
   visibility: hidden;
@@ -33,22 +32,28 @@ _LOADING = f"""
   }}
 }}
 """
+_PATIENCE = 10_000
+"""Milliseconds after which the page is shown as it is, for instance with a chart that failed."""
 # Says until when the first page is loading: until the program is at rest, and everything has its size.
 _SCRIPT = f"""
 document.documentElement.dataset.loading = "";
-new MutationObserver((_, observer) => {{
+const loading = new MutationObserver(() => {{
   const main = document.querySelector('[data-test-script-state="notRunning"] [data-testid="stMain"]');
-  if (!main?.querySelector(".stElementContainer") || main.querySelector('{_GROWING}')) return;
+  if (main?.querySelector(".stElementContainer") && !main.querySelector('{_GROWING}')) loaded();
+}});
+const loaded = () => {{
   delete document.documentElement.dataset.loading;
-  observer.disconnect();
-}}).observe(document, {{ childList: true, subtree: true, attributeFilter: ["data-test-script-state"] }});
+  loading.disconnect();
+}};
+loading.observe(document, {{ childList: true, subtree: true, attributeFilter: ["data-test-script-state"] }});
+setTimeout(loaded, {_PATIENCE});
 """
 
 
 def beginning() -> str:
     """Return what the document begins with: the style of the pages, and what holds until the first page is complete."""
     size = st.get_option("theme.baseFontSize")
-    return f"<style>:root:root {{ font-size: {size}px; }}{STYLE}{_LOADING}</style><script>{_SCRIPT}</script>"
+    return f"<style>:root:root {{ font-size: {size}px; }}{STYLE}{_LOADING}</style><script>{{{_SCRIPT}}}</script>"
 
 
 class FirstPaint:
