@@ -21,7 +21,7 @@ _ROOM = """
 }
 .st-key-kept_name, .st-key-reconnected, .st-key-keyboard { position: absolute; }
 [data-testid="stLayoutWrapper"]:has(> .st-key-question-heading) {
-  position: absolute; height: 1px; overflow: hidden; clip-path: inset(50%);
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
 }
 [data-testid="stWidgetLabel"] { min-height: 1.25rem; margin-bottom: 0.125rem; }
 [data-testid="stWidgetLabel"] p { font-size: 0.8125rem; color: color-mix(in srgb, currentColor 72%, transparent); }
@@ -106,6 +106,11 @@ _TELEPHONE = """
   }
   .stMainBlockContainer:has(.st-key-verdicts) { padding-bottom: 8rem; }
   .st-key-detectors-table td { min-width: 9rem; }
+  /* A map that is wider than the screen scrolls by itself, and begins with its cells, which are at its right. */
+  .st-key-hole-map { overflow-x: auto; direction: rtl; }
+  .st-key-hole-map :is(svg, canvas, [data-testid="stElementToolbar"]) { direction: ltr; }
+  /* The tools of a table cover what is above it; they come when the table is touched. */
+  .stElementContainer:not(:focus-within) [data-testid="stElementToolbar"] { display: none; }
 }
 """
 # Chosen names wrap to a second line instead of disappearing under the edge.
