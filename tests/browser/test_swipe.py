@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.adjudication import adjudicated_labels
-from berdseye.annotation.judgments.log import Judgments, PairRecord
+from berdseye.annotation.judgments.log import Judgments, PairRecord, Verdict
 from berdseye.data.workspace import Workspace
 from tests.browser.served import leaves, served, settled
 
@@ -130,7 +130,8 @@ def test_a_swipe_judges_and_a_scroll_does_not(judgments: Judgments, telephone: P
 
 
 def test_a_swipe_adjudicates(judgments: Judgments, telephone: Page, tmp_path: Path) -> None:
-    for name, said in (("Ana", "supports"), ("Bo", "does not support")):
+    votes: dict[str, Verdict] = {"Ana": "supports", "Bo": "does not support"}
+    for name, said in votes.items():
         for pair in judgments.add_pairs(PAIRS[:2]):
             judgments.judge(judgments.sign_in(name), pair, said, source="annotate")
     page, card = telephone, ".st-key-dispute-card"
