@@ -5,9 +5,11 @@ import secrets
 import sys
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 from berdseye.app.access.oidc import COOKIE_SECRET, auth_secrets
 from berdseye.app.components.plain_text import escaped
+from berdseye.app.serving.first_paint import FirstPaint
 from berdseye.app.serving.gate import check_settings, middleware
 from berdseye.app.serving.warm import warmed
 from berdseye.data.errors import BerdseyeError
@@ -31,7 +33,7 @@ app = st.App(
     "main.py",
     on_script_error=refused,
     lifespan=warmed,
-    middleware=middleware(workspace),
+    middleware=[*middleware(workspace), Middleware(FirstPaint)],
     secrets={
         "auth": {
             **auth_secrets(

@@ -14,11 +14,14 @@ from berdseye.app.cached.cached_on import cached_on, judgments_version
 from berdseye.app.cached.questions import questions_of
 from berdseye.app.cached.runs import score_of
 from berdseye.data.corpora import open_corpus
+from berdseye.data.errors import BerdseyeError
 from berdseye.data.runs.stored import RunManifest, list_runs
 from berdseye.evaluation.labels.sources import default_source
 
 MEASURE = "MRecall@5"
 """The measure by which the start page compares runs."""
+NEWEST = 6
+"""How many runs the start page compares."""
 
 
 class Holdings(NamedTuple):
@@ -96,14 +99,14 @@ def open_proposals() -> dict[str, int]:
     return found
 
 
-def last_runs(number: int) -> list[LastRun]:
-    """Return the newest runs, each compared with the best of the others on its data set and corpus, by the default labels."""
+def last_runs() -> list[LastRun]:
+    """Return the `NEWEST` runs, each compared with the best of the others on its data set and corpus, by the default labels."""
     runs = sorted(list_runs(workspace()), key=lambda run: run.created, reverse=True)
     current = {name: open_corpus(workspace(), name).manifest.hash for name in workspace().corpora()}
     fresh = [
         run for run in runs if current.get(run.corpus) == run.corpus_hash and run.dataset in workspace().datasets()
     ]
-    shown = fresh[:number]
+    shown = fresh[:NEWEST]
     source = default_source(workspace())
     beside = {(run.dataset, run.corpus) for run in shown}
     values = {
@@ -122,3 +125,13 @@ def last_runs(number: int) -> list[LastRun]:
         ]
         found.append(LastRun(run, values[run.name], values[run.name] - max(others) if others else math.nan))
     return found
+
+
+def telling_run() -> str:
+    """Return the name of the run among the newest that finds least: a page about what runs miss opens on it. The text is empty
+    where no value is known."""
+    try:
+        valued = [last for last in last_runs() if not math.isnan(last.value)]
+    except BerdseyeError:  # the page reports what is wrong with the run that a person chooses
+        return ""
+    return min(valued, key=lambda last: last.value).run.name if valued else ""

@@ -32,6 +32,7 @@ from berdseye.app.components.pair_card import (
 )
 from berdseye.app.components.passage_text import restore_evidence, taken_evidence
 from berdseye.app.components.plain_text import escaped, without_pictures
+from berdseye.app.components.swipe import SWIPED, swipe
 from berdseye.app.components.training_feedback import draw_answers, feedback
 from berdseye.app.components.working_time import WorkingTime, working_time
 from berdseye.app.jobs.deciding import count_judgment
@@ -212,10 +213,13 @@ def _keys(desk: Desk, key: str, guidelines: Guidelines) -> None:
     """Draw two rows of buttons below the card and the guidelines: the verdicts, and all other actions."""
     mark_drawn(key)
     decision = _shown_label(desk, key)
+    choices = choices_of(desk.task, decision=decision, form=desk.form)
     with st.container(horizontal=True, gap="small", key="verdicts"):
+        if desk.task in SWIPED:
+            swipe(choices)
         verdict_buttons(
             key,
-            choices_of(desk.task, decision=decision, form=desk.form),
+            choices,
             lambda pair, verdict: _give(desk, pair, verdict, guidelines),
         )
         st.button(

@@ -21,7 +21,7 @@ _ROOM = """
 }
 .st-key-kept_name, .st-key-reconnected, .st-key-keyboard { position: absolute; }
 [data-testid="stLayoutWrapper"]:has(> .st-key-question-heading) {
-  position: absolute; height: 1px; overflow: hidden; clip-path: inset(50%);
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
 }
 [data-testid="stWidgetLabel"] { min-height: 1.25rem; margin-bottom: 0.125rem; }
 [data-testid="stWidgetLabel"] p { font-size: 0.8125rem; color: color-mix(in srgb, currentColor 72%, transparent); }
@@ -50,7 +50,9 @@ _HEAD = """
 }
 :is(.st-key-page-head, .st-key-page-head > *) > :has(.st-key-last-judgments) { flex: none; width: auto; }
 .st-key-page-head button p { white-space: nowrap; }
-@media (max-width: 1200px) { .st-key-judging-idle { display: none; } }
+@media (max-width: 1200px) {
+  :is(.st-key-judging-idle, [data-testid="stLayoutWrapper"]:has(> .st-key-judging-idle)) { display: none; }
+}
 .st-key-page-head button { min-height: 1.75rem; padding-block: 0; }
 .st-key-page-head > .st-key-palette { margin-left: auto; }
 @media (max-width: 640px) {
@@ -90,6 +92,11 @@ _COVERAGE = """
   .st-key-coverage thead th:first-child { display: none; }
 }
 """
+# The name of a list and its measures: on one line, or on two where a line is too short for both.
+_LISTS = """
+[class*="st-key-list-head-"] { gap: 0 0.5rem; align-items: baseline; }
+[class*="st-key-list-head-"] p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; line-height: 1.35; }
+"""
 # On a telephone the verdicts of Annotate and Adjudication stay under the thumb, and the rest is below the passage.
 _TELEPHONE = """
 @media (max-width: 640px) {
@@ -99,6 +106,11 @@ _TELEPHONE = """
   }
   .stMainBlockContainer:has(.st-key-verdicts) { padding-bottom: 8rem; }
   .st-key-detectors-table td { min-width: 9rem; }
+  /* A map that is wider than the screen scrolls by itself, and begins with its cells, which are at its right. */
+  .st-key-hole-map { overflow-x: auto; direction: rtl; }
+  .st-key-hole-map :is(svg, canvas, [data-testid="stElementToolbar"]) { direction: ltr; }
+  /* The tools of a table cover what is above it; they come when the table is touched. */
+  .stElementContainer:not(:focus-within) [data-testid="stElementToolbar"] { display: none; }
 }
 """
 # Chosen names wrap to a second line instead of disappearing under the edge.
@@ -119,9 +131,25 @@ _SMALL_PRINT = """
 [data-testid="stCaptionContainer"] { opacity: 1; color: color-mix(in srgb, currentColor 62%, transparent); }
 """
 
+STYLE = "".join(
+    (
+        SECTION_TITLES,
+        _ROOM,
+        _NAVIGATION,
+        _HEAD,
+        _JUDGING,
+        _COVERAGE,
+        _LISTS,
+        _TELEPHONE,
+        _CHOSEN,
+        _SMALL_PRINT,
+        _FILLED,
+        CHIPS,
+    )
+)
+"""The whole style, as rules."""
+
 
 def apply_style() -> None:
-    """Add the style to the page."""
-    st.html(
-        f"<style>{SECTION_TITLES}{_ROOM}{_NAVIGATION}{_HEAD}{_JUDGING}{_COVERAGE}{_TELEPHONE}{_CHOSEN}{_SMALL_PRINT}{_FILLED}{CHIPS}</style>"
-    )
+    """Add the style to the page. `berdseye app` serves it in the document already; `streamlit run` does not."""
+    st.html(f"<style>{STYLE}</style>")

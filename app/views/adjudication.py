@@ -20,6 +20,7 @@ from berdseye.app.components.pair_card import (
     verdict_buttons,
     votes,
 )
+from berdseye.app.components.swipe import SWIPED, swipe
 
 EVERYTHING = "all judgments"
 # The card and the buttons are visible together down to 1024 x 768: everything above and below them takes 26.25 rem.
@@ -65,12 +66,11 @@ def chosen(open_disputes: list[Dispute]) -> Dispute:
 
 def keys(person: Annotator, dispute: Dispute, listed: list[Dispute]) -> None:
     """Draw the buttons that settle the pair and those that move from pair to pair."""
+    choices = choices_of(dispute.task, form=dispute.form)
     with st.container(horizontal=True, gap="small", key="verdicts"):
-        verdict_buttons(
-            dispute.key,
-            choices_of(dispute.task, form=dispute.form),
-            lambda _, verdict: decide(person, dispute, verdict),
-        )
+        if dispute.task in SWIPED:
+            swipe(choices)
+        verdict_buttons(dispute.key, choices, lambda _, verdict: decide(person, dispute, verdict))
         undo_button(person)
     with st.container(horizontal=True, gap="small"):
         with st.container(key="comment"):

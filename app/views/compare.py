@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from berdseye.app.access.session import errors_in_place, workspace
+from berdseye.app.cached.overview import telling_run
 from berdseye.app.cached.runs import labelled, pool, pool_runs, state
 from berdseye.app.components.choices import chosen_run, chosen_source, chosen_version, one_of, options, topic_note
 from berdseye.app.components.counting_rule import questions_that_count
@@ -99,7 +100,7 @@ def chosen_side(
     `against` is the other side, which sets the defaults."""
     key = letter.lower()
     with row[0]:
-        run = chosen_run(runs, letter, key, counterpart(against.run, runs).name if against else "")
+        run = chosen_run(runs, letter, key, counterpart(against.run, runs).name if against else telling_run())
     with row[1]:
         source = chosen_source(
             workspace(), f"labels_{key}", f"Labels of {letter} from", against.source if against else ""

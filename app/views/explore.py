@@ -204,11 +204,14 @@ def _lists(
 ) -> None:
     number = 0
     by_list = {(entry.corpus, entry.pipeline): entry for entry in listings}
-    for pipeline in pipelines:
-        for corpus, column in zip(corpora, st.columns(len(corpora)), strict=True):
+    for line, pipeline in enumerate(pipelines):
+        for place, (corpus, column) in enumerate(zip(corpora, st.columns(len(corpora)), strict=True)):
             with column:
                 listing = by_list[corpus, pipeline]
-                st.markdown(f"**{escaped(corpus)} · {escaped(pipeline)}** {measures_line(listing, k)}")
+                with st.container(horizontal=True, key=f"list-head-{line}-{place}"):
+                    st.markdown(f"**{escaped(corpus)} · {escaped(pipeline)}**", width="content")
+                    if measures := measures_line(listing, k):
+                        st.markdown(measures, width="content")
                 if not listing.hits:
                     st.info("No passage shares a word with this question.")
                 for hit in listing.hits:

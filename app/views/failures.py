@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from berdseye.app.access.session import errors_in_place, judgments, workspace
+from berdseye.app.cached.overview import telling_run
 from berdseye.app.cached.runs import labelled
 from berdseye.app.components.choices import chosen_run, chosen_source, one_of, options, topic_note
 from berdseye.app.components.downloads import downloads
@@ -252,7 +253,7 @@ def page() -> None:
     runs = list_runs(workspace())
     left, middle, right, last = st.columns([4, 2.5, 1.25, 1.6], vertical_alignment="bottom")
     with left:
-        run = chosen_run(runs)
+        run = chosen_run(runs, first=telling_run())
     with middle:
         source = chosen_source(workspace())
     k = int(right.number_input("k", 1, 100, 5, key="k", bind="query-params"))

@@ -25,7 +25,6 @@ from berdseye.app.components.plain_text import escaped
 from berdseye.app.jobs.running import list_jobs, start_job
 from berdseye.evaluation.labels.sources import default_source
 
-_RUNS = 6
 # A count is large and aligned with what is counted; a border on the left separates one from the next.
 TILES = """<style>
 .st-key-holdings [data-testid="stColumn"] { border-left: 3px solid #1f69a6; padding-left: 0.25rem; }
@@ -185,7 +184,7 @@ def draw_last_runs() -> None:
             "difference": None if math.isnan(last.difference) else last.difference,
             "made": age(last.run.created),
         }
-        for last in last_runs(_RUNS)
+        for last in last_runs()
     ]
     if not rows:
         return

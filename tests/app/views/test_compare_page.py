@@ -30,6 +30,17 @@ def figures(at: AppTest) -> dict[str, dict[str, float]]:
 
 
 @pytest.mark.usefixtures("demo")
+def test_it_opens_on_two_runs_that_differ() -> None:
+    at = drawn("compare")
+    assert (at.selectbox(key="a").value, at.selectbox(key="b").value) == (
+        "living--pages--bm25",
+        "living--pages--dense(static)",
+    )
+    told = figures(at)["MRecall@5"]
+    assert told["ties"] < told["n"]
+
+
+@pytest.mark.usefixtures("demo")
 def test_wins_losses_and_ties_add_up_and_the_lists_agree() -> None:
     at = drawn("compare", a=WEB, b=PAGES)
     told = figures(at)["MRecall@5"]
@@ -177,5 +188,5 @@ def test_a_run_of_a_changed_corpus_is_reported_by_name(demo: Workspace) -> None:
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('"corpus_hash": "', '"corpus_hash": "old'), encoding="utf-8")
     run_files(demo, path.stem).seal()
-    at = drawn("compare")
+    at = drawn("compare", a=run.name)
     assert says(at, rf"'{re.escape(run.corpus)}' has changed.*'{re.escape(run.name)}'", "error")

@@ -27,6 +27,13 @@ def table(at: AppTest, key: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.usefixtures("demo")
+def test_it_opens_on_a_run_that_misses_something() -> None:
+    at = drawn("failures")
+    assert at.selectbox(key="run").value == "living--pages--bm25"
+    assert holes_within(at) > 0
+
+
+@pytest.mark.usefixtures("demo")
 def test_every_hole_is_counted_once_and_has_a_reason() -> None:
     at = drawn("failures", run=PAGES)
     holes, [counts] = table(at, "holes"), table(at, "counts")
