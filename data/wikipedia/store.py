@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from berdseye.data.errors import BadInputError, StaleError, UnavailableError
+from berdseye.data.errors import BadInputError, BerdseyeError, StaleError, UnavailableError
 from berdseye.data.files.atomic import replacing, write_json, write_parquet
+from berdseye.data.files.locks import locked
 from berdseye.data.progress import Progress, silent
 from berdseye.data.wikipedia.dump import ARTICLES, Dump, Page, Site
 from berdseye.data.wikipedia.wikitext import Titles, introduction
@@ -177,8 +178,16 @@ def read_dump(
 
     `list_title` begins the titles of lists, in the language of the wiki. An interrupted reading resumes after the last segment
     of `segment` pages, and ends with the same bytes. Raises `BadInputError` for a damaged dump and for one without articles,
-    `StaleError` if the folder holds another dump.
+    `StaleError` if the folder holds another dump, `BerdseyeError` while another process reads into this folder.
     """
+    busy = BerdseyeError(
+        "Another process is reading this dump.", where=folder, hint="Wait until it has finished, then try again."
+    )
+    with locked(folder.parent / f".{folder.name}.lock", busy=busy):
+        return _read(path, folder, list_title, segment, progress)
+
+
+def _read(path: Path, folder: Path, list_title: str, segment: int, progress: Progress) -> WikiStore:
     dump = Dump(path)
     source = {"dump": dump_digest(path), "list_title": list_title, "segment": segment}
     state = _state(folder)
@@ -313,7 +322,7 @@ def _database(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     try:
         database.execute("SET enable_progress_bar = false")  # it would write to the output of a command
         yield database
-    except duckdb.IOException as error:
+    except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
         raise UnavailableError(
             f"The stored dump cannot be read or written: {error}.",
             where=folder,

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from berdseye.data.errors import BadInputError, StaleError, UnavailableError
+from berdseye.data.errors import BadInputError, BerdseyeError, StaleError, UnavailableError
+from berdseye.data.files.locks import locked
 from berdseye.data.wikipedia import store as store_module
 from berdseye.data.wikipedia.dump import Dump, Page
 from berdseye.data.wikipedia.store import WikiStore, open_store, read_dump
@@ -130,6 +131,19 @@ def test_a_folder_with_another_dump_is_refused(made: MadeDump, wiki: WikiStore, 
     (damaged / "reading.json").write_text("{", encoding="utf-8")
     with pytest.raises(UnavailableError, match="damaged"):
         read_dump(made.path, damaged)
+
+
+def test_two_processes_do_not_read_into_one_folder(made: MadeDump, tmp_path: Path) -> None:
+    busy = BerdseyeError("busy")
+    with locked(tmp_path / ".store.lock", busy=busy), pytest.raises(BerdseyeError, match="Another process is reading"):
+        read_dump(made.path, tmp_path / "store")
+
+
+def test_a_store_that_lost_a_file_says_so(made: MadeDump, tmp_path: Path) -> None:
+    wiki = read_dump(made.path, tmp_path / "store")
+    (tmp_path / "store" / "inlinks.parquet").unlink()
+    with pytest.raises(UnavailableError, match="cannot be read or written"):
+        list(wiki.linking([1]))
 
 
 def test_a_dump_without_articles_is_refused(tmp_path: Path) -> None:
