@@ -1,5 +1,6 @@
 """The report of a construction of DebateQA: its counts by source, documents, points of view and topics beside the paper's."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -131,14 +132,15 @@ def _by_source(sources: Sequence[str], kept: Mapping[str, Sequence[Row]]) -> lis
     from berdseye.evaluation.published import published  # reads tables with pandas
 
     counts = {name: Counter(str(row.fields["source"]) for row in rows) for name, rows in kept.items()}
-    table = published("debateqa_sources").query("level == 'origin'").to_dict("records")
-    printed = {str(row["source"]): (float(row["initial"]), float(row["after_dedupe"])) for row in table}
+    printed: dict[str, dict[str, float]] = {}
+    for one in published("debateqa_sources").to_dict("records"):  # websites have no count after duplicates (table 6)
+        values = {SOURCES: float(one["initial"]), DUPLICATES.name: float(one["after_dedupe"])}
+        printed[str(one["source"])] = {step: value for step, value in values.items() if not math.isnan(value)}
     rows = []
     for source in [*sources, "total"]:
         of_source = {name: by.total() if source == "total" else by[source] for name, by in counts.items()}
-        beside = printed.get(source.casefold().replace("-", " ").replace("_", " "))
-        of_paper = {} if beside is None else dict(zip((SOURCES, DUPLICATES.name), beside, strict=True))
-        rows.append(SourceRow(source, of_source, of_paper))
+        beside = printed.get(source.casefold().replace("-", " ").replace("_", " "), {})
+        rows.append(SourceRow(source, of_source, beside))
     return rows
 
 

@@ -18,7 +18,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.construction.checking import apply_outcome, begin_check, checked
 from berdseye.evaluation.construction.debateqa.checks import CHECKS, threshold_by_people
 from berdseye.evaluation.construction.debateqa.documents import Documents
-from berdseye.evaluation.construction.debateqa.report import debateqa_report
+from berdseye.evaluation.construction.debateqa.report import _by_source, debateqa_report
 from berdseye.evaluation.construction.debateqa.similarity import unit_vectors
 from berdseye.evaluation.construction.finishing import finish
 from berdseye.evaluation.construction.reporting import funnel, reasons, rejections
@@ -145,6 +145,7 @@ def test_the_report_stands_beside_the_papers_counts(finished: Construction) -> N
     cosines = [row.fields["cosine"] for row in finished.kept("evidence")]
     assert report.relevance == pytest.approx(sum(cosines) / len(cosines))
     assert sum(topic.questions for topic in report.topics) <= len(finished.kept("views"))
+    assert _by_source(["procon"], {})[0].printed == {"sources": 107}, "table 6 has no counts after duplicates"
     text = "\n".join(report.lines())
     assert "(DebateQA: 0.56)" in text
     json.dumps(report.to_json())
