@@ -6,7 +6,7 @@ number of passages.
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import duckdb
@@ -16,11 +16,14 @@ from berdseye.data.corpora.corpus import list_parts
 from berdseye.data.corpora.manifest import corpus_files
 from berdseye.data.datasets.stored import GOLD, load_dataset
 from berdseye.data.labels import LabelStore
+from berdseye.data.records import Question
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.published import published
 from berdseye.evaluation.published.berds import Split, paper_corpora, paper_dataset
+from berdseye.evaluation.topics import largest_topics, topics_of
 
 Unit = Literal["words", "tokens"]
+FEWEST_FOR_TOPICS = 24
 SOURCES = 10
 """The number of sources that a description of a corpus lists."""
 _PATTERNS: dict[Unit, str] = {"words": r"\S+", "tokens": r"[\p{L}\p{M}\p{N}_]+|[^\p{L}\p{M}\p{N}_\s]"}
@@ -43,7 +46,9 @@ def describe_dataset(workspace: Workspace, name: str) -> list[Fact]:
 
     Words are separated by white space. Tokens are runs of letters and digits, and single other characters, which is near to the
     NLTK tokens of BERDS (table 1) but not the same. BERDS prints means of both splits together. Base rates are shares of the
-    gold-labelled pairs of the data set's perspectives.
+    gold-labelled pairs of the data set's perspectives. The source of a question is what its id names before a slash, as in data
+    sets that were constructed from several files. Topics are clusters of words (`evaluation/topics.py`), of at least 24
+    questions.
     """
     questions = load_dataset(workspace, name)
     perspectives = [p for q in questions for p in q.perspectives]
@@ -59,6 +64,7 @@ def describe_dataset(workspace: Workspace, name: str) -> list[Fact]:
         facts += _lengths("perspective", texts)
     stances = Counter(p.stance or "no stance" for p in perspectives)
     facts += [(f"perspectives: {stance}", float(stances[stance])) for stance in sorted(stances)]
+    facts += _sources(questions) + _topics(questions)
     gold = (
         [probability for _, probability in LabelStore(workspace).of_perspectives(GOLD, texts).values()] if texts else []
     )
@@ -105,6 +111,22 @@ def describe_corpus(workspace: Workspace, name: str) -> list[Fact]:
     return facts + [Fact(f"{unit} from {host or 'no web address'}", float(n)) for host, n in hosts]
 
 
+def _sources(questions: Sequence[Question]) -> list[tuple[str, float]]:
+    """The questions of each source, for a data set all of whose ids name one."""
+    named = [question.id.partition("/") for question in questions]
+    if not named or not all(slash for _, slash, _ in named):
+        return []
+    counts = Counter(source for source, _, _ in named)
+    return [(f"questions from {source}", float(counts[source])) for source in sorted(counts)]
+
+
+def _topics(questions: Sequence[Question]) -> list[tuple[str, float]]:
+    if len(questions) < FEWEST_FOR_TOPICS:
+        return []
+    topics = largest_topics(topics_of([question.text for question in questions]))
+    return [(f"questions about {topic.words}", float(topic.questions)) for topic in topics]
+
+
 def _lengths(what: str, texts: list[str]) -> list[tuple[str, float]]:
     words = _spread(f"words per {what}", Counter(len(text.split()) for text in texts))
     return words + _spread(f"tokens per {what}", Counter(len(_TOKENS.findall(text)) for text in texts))
@@ -143,6 +165,13 @@ def _printed(name: str, questions: int) -> dict[str, tuple[float | None, str]]:
         return {f: (value, "PIR, table 1") for f, value in figures.items() if value == value}
     if name == "dmerit":
         return {"questions": (_row("dmerit_distribution", "members", "all")["queries"], "D-MERIT, table 2")}
+    if name.startswith("debateqa"):
+        parts = {row["source"]: row["after_dedupe"] for row in published("debateqa_sources").to_dict("records")}
+        figures = {
+            "perspectives per question, mean": (3.7, "DebateQA, section 3"),
+            **{f"questions from {source}": (count, "DebateQA, table 7") for source, count in parts.items()},
+        }
+        return {fact: (float(value), place) for fact, (value, place) in figures.items() if value == value}
     return {}
 
 

@@ -32,6 +32,26 @@ def test_a_published_split_has_the_papers_figures(workspace: Workspace) -> None:
     assert printed["tokens per perspective, mean"] == (12.49, "BERDS, table 1")
 
 
+def test_sources_and_topics_of_questions_are_counted(workspace: Workspace) -> None:
+    about = {
+        "zoos": "Should zoos keep wild animals",
+        "cars": "Should cities ban private cars",
+        "tax": "Should taxes rise",
+    }
+    questions = [
+        Question(f"{'delphi' if n % 3 else 'web'}/{topic}{n}", "debateqa-mine", f"{text}, number {n}?")
+        for n in range(12)
+        for topic, text in about.items()
+    ]
+    save_dataset(workspace, "debateqa-mine", questions)
+    found = {fact.fact: fact for fact in describe_dataset(workspace, "debateqa-mine")}
+    assert (found["questions from delphi"].value, found["questions from web"].value) == (24, 12)
+    assert (found["questions from delphi"].paper, found["questions from delphi"].place) == (1597, "DebateQA, table 7")
+    topics = {name: fact.value for name, fact in found.items() if name.startswith("questions about")}
+    assert sorted(topics.values()) == [12, 12, 12]
+    assert any("zoos" in name for name in topics)
+
+
 def test_a_corpus_is_described(workspace: Workspace, tmp_path: Path) -> None:
     rows = [("One two three.", "https://a.org/x"), ("Été!", "https://a.org/y"), ("Four five six seven", "")]
     source = tmp_path / "c.jsonl"

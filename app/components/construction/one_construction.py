@@ -40,6 +40,9 @@ def draw_construction(construction: Construction) -> None:
         return
     st.altair_chart(funnel_chart(stages), key="funnel")
     _draw_counts(construction, stages)
+    if construction.kind.report is not None:
+        with st.expander("Report", icon=":material/description:"), errors_in_place():
+            st.code("\n".join(construction.kind.report(construction)), language=None, wrap_lines=True)
     last = [stage.step for stage in stages if stage.rows is not None][-1]
     rejected, made, checks = st.tabs(["Rejected rows", "Rows so far", "Checks by people"])
     with rejected, errors_in_place():

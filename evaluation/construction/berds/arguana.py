@@ -15,17 +15,10 @@ from berdseye.data.language_models.protocol import Message
 from berdseye.evaluation.construction.asking import Asking, UnreadableError
 from berdseye.evaluation.construction.berds.inspection import INSPECTION
 from berdseye.evaluation.construction.berds.questions import PERSPECTIVES
-from berdseye.evaluation.construction.berds.statements import (
-    DUPLICATES,
-    checked_question,
-    completion_lines,
-    only_source,
-    questions_of,
-    read_sources,
-    source_text,
-    without_number,
-)
+from berdseye.evaluation.construction.berds.statements import DUPLICATES, checked_question, questions_of
+from berdseye.evaluation.construction.completions import completion_lines, without_number
 from berdseye.evaluation.construction.rows import Row
+from berdseye.evaluation.construction.sources import only_source, read_sources, source_text
 from berdseye.evaluation.construction.steps import Kind, Step
 from berdseye.evaluation.construction.working import Working
 

@@ -12,17 +12,10 @@ from berdseye.data.language_models.protocol import Message
 from berdseye.data.texts.passages import clean
 from berdseye.evaluation.construction.asking import Asking, UnreadableError
 from berdseye.evaluation.construction.berds.inspection import INSPECTION
-from berdseye.evaluation.construction.berds.statements import (
-    DUPLICATES,
-    checked_statements,
-    completion_lines,
-    labelled_lines,
-    questions_of,
-    read_sources,
-    source_text,
-    without_number,
-)
+from berdseye.evaluation.construction.berds.statements import DUPLICATES, checked_statements, questions_of
+from berdseye.evaluation.construction.completions import completion_lines, labelled_lines, without_number
 from berdseye.evaluation.construction.rows import Row
+from berdseye.evaluation.construction.sources import read_sources, source_text
 from berdseye.evaluation.construction.steps import Kind, Step
 from berdseye.evaluation.construction.working import Working
 

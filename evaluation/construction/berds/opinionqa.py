@@ -18,12 +18,11 @@ from berdseye.evaluation.construction.berds.statements import (
     DUPLICATES,
     checked_question,
     checked_statements,
-    labelled_lines,
     questions_of,
-    read_sources,
-    source_text,
 )
+from berdseye.evaluation.construction.completions import labelled_lines
 from berdseye.evaluation.construction.rows import Row
+from berdseye.evaluation.construction.sources import read_sources, source_text
 from berdseye.evaluation.construction.steps import Kind, Step
 from berdseye.evaluation.construction.working import Working
 

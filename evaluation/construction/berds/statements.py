@@ -1,16 +1,8 @@
-"""What the constructions of BERDS share: readers of sources and completions, checks of questions and statements, and the finished
-questions.
-"""
+"""What the constructions of BERDS share: checks of questions and statements, near-duplicates, and the finished questions."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
-from berdseye.data.datasets.layouts.table import ENDINGS as TABLES
-from berdseye.data.datasets.layouts.table import table_rows
-from berdseye.data.errors import BadInputError
-from berdseye.data.files.json_files import read_rows
 from berdseye.data.records import Perspective, Question
 from berdseye.data.texts.near_duplicates import near_duplicates
 from berdseye.data.texts.passages import clean
@@ -25,80 +17,6 @@ _NEAR = 0.7
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
 _NEGATION = re.compile(r"not|no|never|none|nor|cannot|\w+n't")
 _FILLER = re.compile(r"do|does|did|it|is|that|the|case|false|untrue|wrong|true|any")
-_LABELLED = re.compile(r"^[\W_]*(?P<label>[A-Za-z][A-Za-z ]{0,20}?)[\W_]*[:：][\W_]*(?P<text>\S.*)$")
-_NUMBERED = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,3}[.):])\s*")
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-
-
-def read_sources(working: Working, read: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> list[Row]:
-    """Return a row for each object of the sources, JSON Lines or tables (CSV, TSV); `read` returns its fields, or
-    raises `ValueError` with the fault.
-
-    Invalid lines and repeated ids are rejected with their file and line, and valid ones are numbered unless they have an `id`.
-    """
-    rows: dict[str, Row] = {}
-    for source, path in working.sources.items():
-        faults: list[BadInputError] = []
-        for line, found in _objects(path, faults):
-            origin = {"source": source, "line": line}
-            row_id = clean(str(line if found.get("id") is None else found["id"]))
-            row_id = row_id if len(working.sources) == 1 else f"{source}/{row_id}"
-            if row_id in rows:
-                row = Row(f"{source}/line {line}", {}).reject(f"repeats the id '{row_id}'")
-            else:
-                try:
-                    row = Row(row_id, read(found))
-                except ValueError as error:
-                    row = Row(row_id, {"text": str(found)[:300]}).reject(f"cannot be read: {error}")
-            rows[row.id] = row.with_origin("sources", **origin)
-        for fault in faults:
-            row = Row(f"{source}/line {fault.line}", {}).reject(f"cannot be read: {fault.what}")
-            rows[row.id] = row.with_origin("sources", source=source, line=fault.line)
-    return list(rows.values())
-
-
-def _objects(path: Path, faults: list[BadInputError]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the objects of a source with their lines; an empty cell of a table is a missing field."""
-    if path.suffix.lower() in TABLES:
-        return ((line, {name: cell for name, cell in row.items() if cell.strip()}) for line, row in table_rows(path))
-    return read_rows(path, faults)
-
-
-def source_text(found: Mapping[str, Any], *names: str) -> str:
-    """Return the first of these fields that is a text; raises `ValueError` if there is none."""
-    for name in names:
-        if isinstance(found.get(name), str) and found[name].strip():
-            return clean(found[name])
-    raise ValueError(f"the field '{names[0]}' is missing")
-
-
-def labelled_lines(text: str, *labels: str) -> dict[str, str]:
-    """Return the text after each label ("Supporting: ...") of a completion, in lower case; raises `UnreadableError` if one is
-    missing.
-
-    With as many lines as labels and no label at all, the lines are in the order of the labels.
-    """
-    lines = completion_lines(text)
-    found: dict[str, str] = {}
-    for line in lines:
-        if (match := _LABELLED.match(line)) and (label := match["label"].strip().casefold()) in labels:
-            found.setdefault(label, match["text"].strip(' *_"“”'))
-    if not found and len(lines) == len(labels):
-        found = dict(zip(labels, (without_number(line) for line in lines), strict=True))
-    missing = [label for label in labels if not found.get(label)]
-    if missing:
-        raise UnreadableError(f"no {missing[0]} in the completion")
-    return found
-
-
-def completion_lines(text: str) -> list[str]:
-    """Return the lines of a completion that have words, without a model's thoughts."""
-    return [line.strip() for line in _THOUGHTS.sub("", text).splitlines() if _WORD.search(line)]
-
-
-def without_number(line: str) -> str:
-    """Return a line without the number or bullet in front, and without quotation marks around it."""
-    return _NUMBERED.sub("", line).strip(' *_"“”')
 
 
 def checked_question(text: str, documents: Sequence[str] = ()) -> str:
@@ -191,10 +109,3 @@ def inspection_text(row: Row) -> str:
 
 def _words(text: str) -> list[str]:
     return [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
-
-
-def only_source(working: Working) -> Path:
-    """Return the only source; raises `BadInputError` if there are several."""
-    if len(working.sources) != 1:
-        raise BadInputError("This kind of construction reads one source.", hint="Give --source once.")
-    return next(iter(working.sources.values()))

@@ -11,16 +11,12 @@ from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import Message
 from berdseye.data.texts.passages import clean
 from berdseye.evaluation.construction.asking import Asking, UnreadableError
-from berdseye.evaluation.construction.berds.statements import (
-    completion_lines,
-    read_sources,
-    source_text,
-    without_number,
-)
+from berdseye.evaluation.construction.completions import completion_lines, without_number
 from berdseye.evaluation.construction.debateqa.documents import FEWEST, Documents, Reference, chunks_of
 from berdseye.evaluation.construction.debateqa.duplicates import duplicates
 from berdseye.evaluation.construction.debateqa.similarity import unit_vectors
 from berdseye.evaluation.construction.rows import Row
+from berdseye.evaluation.construction.sources import read_sources, source_text
 from berdseye.evaluation.construction.steps import Step
 from berdseye.evaluation.construction.working import Working
 

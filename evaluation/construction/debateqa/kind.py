@@ -17,11 +17,11 @@ from berdseye.evaluation.construction.debateqa.duplicates import THRESHOLD
 from berdseye.evaluation.construction.debateqa.evidence import DUPLICATES, EVIDENCE, QUERIES, read_questions
 from berdseye.evaluation.construction.debateqa.explanations import EXPLANATIONS, VERIFIED
 from berdseye.evaluation.construction.debateqa.report import report_lines
-from berdseye.evaluation.construction.debateqa.topics import topics_of
 from berdseye.evaluation.construction.debateqa.views import DISTINCT, DISTINCT_VIEWS, POINTS, VIEWS
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Kind, Option
 from berdseye.evaluation.construction.working import Working
+from berdseye.evaluation.topics import topics_of
 
 TEST = 1_000
 """The number of questions in DebateQA's test split; the other 1,941 are dev."""

@@ -12,10 +12,10 @@ from berdseye.data.errors import StaleError
 from berdseye.evaluation.construction.debateqa.checks import CHECKS, SOURCES
 from berdseye.evaluation.construction.debateqa.evidence import DUPLICATES, EVIDENCE
 from berdseye.evaluation.construction.debateqa.explanations import EXPLANATIONS, VERIFIED
-from berdseye.evaluation.construction.debateqa.topics import Topic, largest_topics, topics_of
 from berdseye.evaluation.construction.debateqa.views import VIEWS
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Built
+from berdseye.evaluation.topics import Topic, largest_topics, topics_of
 
 RELEVANCE = 0.56
 """DebateQA's mean cosine of a question and the chunks of its documents (gte-Qwen2-1.5B-instruct; appendix A.2)."""

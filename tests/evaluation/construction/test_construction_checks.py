@@ -10,10 +10,11 @@ from berdseye.annotation.batches.stored import Batch
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.construction.berds.statements import questions_of, read_sources, source_text
+from berdseye.evaluation.construction.berds.statements import questions_of
 from berdseye.evaluation.construction.checking import apply_outcome, begin_check, checked
 from berdseye.evaluation.construction.reporting import rejections
 from berdseye.evaluation.construction.running import run_construction
+from berdseye.evaluation.construction.sources import read_sources, source_text
 from berdseye.evaluation.construction.steps import Built, Check, Kind, Step
 from berdseye.evaluation.construction.stored import Construction
 from tests.evaluation.construction.constructed import begun, lines

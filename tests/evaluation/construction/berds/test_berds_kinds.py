@@ -15,9 +15,9 @@ from berdseye.evaluation.construction.berds.statements import (
     checked_statements,
     copied_words,
     is_bare_negation,
-    labelled_lines,
     questions_of,
 )
+from berdseye.evaluation.construction.completions import labelled_lines
 from berdseye.evaluation.construction.reporting import reasons, rejections
 from berdseye.evaluation.construction.running import run_construction
 from berdseye.evaluation.construction.stored import Construction

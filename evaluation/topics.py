@@ -33,7 +33,8 @@ def topics_of(texts: Sequence[str], *, seed: int = 0) -> list[str]:
         weights = vectorizer.fit_transform(texts)
     except ValueError:  # no word that is not a stop word
         return ["other"] * len(texts)
-    count = max(1, min(_MOST, len(texts) // _A_TOPIC, len(np.unique(weights.toarray(), axis=0))))
+    different = len({(row.indices.tobytes(), row.data.tobytes()) for row in weights})
+    count = max(1, min(_MOST, len(texts) // _A_TOPIC, different))
     clusters = KMeans(count, n_init=4, random_state=seed).fit(weights)
     words = np.array(vectorizer.get_feature_names_out())
     names = [
