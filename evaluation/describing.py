@@ -166,12 +166,10 @@ def _printed(name: str, questions: int) -> dict[str, tuple[float | None, str]]:
     if name == "dmerit":
         return {"questions": (_row("dmerit_distribution", "members", "all")["queries"], "D-MERIT, table 2")}
     if name.startswith("debateqa"):
-        parts = {row["source"]: row["after_dedupe"] for row in published("debateqa_sources").to_dict("records")}
-        figures = {
-            "perspectives per question, mean": (3.7, "DebateQA, section 3"),
-            **{f"questions from {source}": (count, "DebateQA, table 7") for source, count in parts.items()},
-        }
-        return {fact: (float(value), place) for fact, (value, place) in figures.items() if value == value}
+        rows = published("debateqa_sources").to_dict("records")
+        by_source = {f"questions from {row['source']}": float(row["after_dedupe"]) for row in rows}
+        printed = {fact: (count, "DebateQA, table 7") for fact, count in by_source.items() if count == count}
+        return {"perspectives per question, mean": (3.7, "DebateQA, section 3"), **printed}
     return {}
 
 
