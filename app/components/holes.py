@@ -21,7 +21,7 @@ from berdseye.app.components.pair_card import GIVE, choices_of, verdict_buttons
 from berdseye.app.components.perspective_mark import perspective_mark, side_badge
 from berdseye.app.components.plain_text import escaped, highlighted
 from berdseye.data.corpora import open_corpus
-from berdseye.data.datasets.stored import GOLD, load_dataset
+from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.records import Passage, Question
 from berdseye.data.runs.stored import Run
 from berdseye.evaluation.failures.charts import PICKED, hole_chart, legend

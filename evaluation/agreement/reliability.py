@@ -68,9 +68,10 @@ class Grouped:
 def dawid_skene(labels: Aligned, *, prior: float = PRIOR, alike: bool = False) -> Reliability:
     """Fit the model by expectation maximisation, which starts from the share of 'supports' of each pair.
 
-    With `alike`, all raters have one sensitivity and one specificity, so that their votes count equally. `prior` is added to each cell of a person's errors; 0 gives the maximum likelihood of Dawid and Skene (Applied Statistics 28,
-    1979, equations 2.3 to 2.5). The labels must be 'does not support' and 'supports'. Raises `BadInputError` for other labels,
-    and if nobody labelled anything.
+    With `alike`, all raters have one sensitivity and one specificity, so that their votes count equally. `prior` is added to
+    each cell of a person's errors; 0 gives the maximum likelihood of Dawid and Skene (Applied Statistics 28, 1979, equations
+    2.3 to 2.5). The labels must be 'does not support' and 'supports'. Raises `BadInputError` for other labels, and if nobody
+    labelled anything.
     """
     grouped = grouped_items(labels)
     p, positive, sensitivity, specificity, converged = _fit(

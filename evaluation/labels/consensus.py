@@ -1,9 +1,10 @@
 """The consensus of people's judgments as labels, with the uncertainty that the judgments leave.
 
-`consensus(dawid-skene)` gives each person a sensitivity and a specificity, `consensus(majority)` gives everyone the same two, so
-that votes count equally; the probability of each pair and the draws of its label are those of `evaluation.agreement.label_draws`. The
-label of a pair is 'supports' if its probability is at least one half. A verdict of an adjudicator replaces the probability and is taken as certain; a pair adjudicated as unsure has no label.
-'unsure' judgments are left out.
+`consensus(dawid-skene)` gives each person a sensitivity and a specificity, `consensus(majority)` gives everyone the same two,
+so that votes count equally; the probability of each pair and the draws of its label are those of
+`evaluation.agreement.label_draws`. The label of a pair is 'supports' if its probability is at least one half. A verdict of an
+adjudicator replaces the probability and is taken as certain; a pair adjudicated as unsure has no label. 'unsure' judgments are
+left out.
 """
 
 from dataclasses import dataclass

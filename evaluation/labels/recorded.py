@@ -39,16 +39,12 @@ def recorded_labels(
     replaced = {text: replaced_texts(text, edits) for text in wanted if text in edits}
     texts = sorted({*wanted, *chain.from_iterable(replaced.values())})
     read = {
-        HUMAN: lambda: _by_people(
-            judgments, all_majority_labels(judgments, judgments.version(), None), texts, corpus
-        ),
+        HUMAN: lambda: _by_people(judgments, all_majority_labels(judgments, judgments.version(), None), texts, corpus),
         GOLD: lambda: _gold(workspace, texts),
     }
     if source.consensus is not None:
         method = source.consensus
-        read[source.parts[0]] = lambda: _by_people(
-            judgments, consensus_of(judgments, method).as_dict(), texts, corpus
-        )
+        read[source.parts[0]] = lambda: _by_people(judgments, consensus_of(judgments, method).as_dict(), texts, corpus)
     said = _by_text([read[part]() for part in source.parts if part in read])
     if replaced:
         both = _by_text([read[HUMAN](), read[GOLD]()])

@@ -98,8 +98,8 @@ def _derived(
 class LabelSource:
     """Sources in order of trust: the first source that has a label for a pair gives the pair's label.
 
-    A `corrected` source is one detector; people's judgments correct the means of its labels (evaluation/scores/corrected.py). A
-    source that begins with `consensus(...)` carries the uncertainty of people's labels into measures (evaluation/scores/drawn.py).
+    A `corrected` source is one detector; people's judgments correct the means of its labels (evaluation/scores/corrected.py).
+    If the first source is `consensus(...)`, the uncertainty of people's labels is part of measures (evaluation/scores/drawn.py).
     """
 
     parts: tuple[str, ...]
@@ -261,7 +261,9 @@ def labels_by_key(
     store = LabelStore(workspace)
     labels: npt.NDArray[np.float64] = np.full(len(keys), np.nan)
     for part in source.parts:
-        if source.consensus is not None and part == source.parts[0]:
+        if not keys:
+            values = labels
+        elif source.consensus is not None and part == source.parts[0]:
             values = consensus_of(judgments, source.consensus).labels(np.array(keys, dtype="S32"))
         elif part == HUMAN:
             human = (

@@ -13,6 +13,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.measures import Measure, parse_measure, parse_measures
 from berdseye.evaluation.scores.corrected import corrected_mean
+from berdseye.evaluation.scores.drawn import mean_of_draws
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, below, withheld
 from berdseye.evaluation.scores.scoring import Score
 from berdseye.evaluation.statistics.intervals import mean_with_interval
@@ -116,7 +117,11 @@ def points_by_k(
     for measure, values in zip(measures, by_measure, strict=True):
         of_measure = [s for s in scores if s.measure == str(measure)]
         judged = float(np.mean([s.judged for s in of_measure]))
-        estimate = mean_with_interval(np.where(everywhere, values, np.nan), bounds=measure.bounds)
+        if any(s.draws is not None for s in of_measure):
+            draws = np.concatenate([_draws(s) for s in of_measure], axis=1)
+            estimate = mean_of_draws(np.where(everywhere, draws, np.nan), measure.bounds)
+        else:
+            estimate = mean_with_interval(np.where(everywhere, values, np.nan), bounds=measure.bounds)
         estimate = withheld(estimate, judged, min_judged)
         value, low, high = ((100 if measure.unit == "share" else 1) * x for x in estimate[:3])
         points.append({"k": measure.k, "value": value, "low": low, "high": high, "n": estimate.n,
@@ -202,6 +207,10 @@ def _too_few(cells: pd.DataFrame) -> tuple[str, ...]:
         "For some systems, fewer than two questions were drawn at random and judged completely. Create a batch with `berdseye "
         "batch create NAME --preset random-questions --run RUN`.",
     )
+
+
+def _draws(score: Score) -> npt.NDArray[np.float64]:
+    return score.values[None] if score.draws is None else score.draws
 
 
 def _people(score: Score) -> npt.NDArray[np.float64]:
