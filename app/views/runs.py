@@ -24,11 +24,11 @@ from berdseye.evaluation.labels.sources import default_sources, parse_label_sour
 from berdseye.evaluation.leaderboard.board import (
     AVERAGE,
     best_first,
-    first_ranked,
     laid_out,
     leaderboard_latex,
     printed_p_recall,
     printed_rows,
+    ranked_dataset,
 )
 from berdseye.evaluation.leaderboard.charts import quality_against_cost
 from berdseye.evaluation.leaderboard.charts import standings as standings_chart
@@ -152,8 +152,8 @@ def caption(source: str, measure: Measure, printed: pd.DataFrame, frame: pd.Data
         else f"{questions_that_count(workspace())} Pairs without a label count as not "
         f"supporting. A system {below(min_judged_of(workspace()))} has no number.",
         "A letter marks a significance group: systems with a common letter do not differ significantly in that column.",
-        f"**ranks** are those of {escaped(first_ranked(frame))} that the data allow with 95% confidence for all systems together: "
-        "1–3 means that none is shown to be better, and all but two are shown to be worse.",
+        f"*ranks* are those on {escaped(ranked_dataset(frame))} that the data allow with 95% confidence for all systems "
+        "together: with 1–3, a system may be the first and is not below the third place.",
         "The average is over data sets, for systems that ran on all of them.",
     ]
     if len(printed):

@@ -62,8 +62,8 @@ def best_first(frame: pd.DataFrame) -> pd.DataFrame:
 def laid_out(frame: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of one measure as a table of texts: one row per system, the best first, and one column per data set.
 
-    `frame` holds rows of `board`. The column `ranks` has the rank sets of the last data set, by which the rows are ordered. Below them come the published rows `printed` (of `printed_rows`), with their source in the
-    column of the label source.
+    `frame` holds rows of `board`. The column `ranks` has the rank sets of the last data set, by which the rows are ordered.
+    Below them come the published rows `printed` (of `printed_rows`), with their source in the column of the label source.
     """
     ours = frame.assign(cell=[_cell(row) for row in frame.to_dict("records")])
     columns = list(dict.fromkeys(frame["dataset"]))
@@ -105,13 +105,13 @@ def leaderboard_latex(frame: pd.DataFrame) -> str:
     styled = table.style.format(escape="latex").format_index(escape="latex", axis=1).hide(axis=0)
     caption = latex_text(
         f"{first['measure']}{', percent' if first['unit'] == 'share' else ''}, with 95% intervals over questions; labels: "
-        f"{first['labels']}. Systems with a common letter do not differ significantly. Ranks: the ranks of {first_ranked(frame)} "
+        f"{first['labels']}. Systems with a common letter do not differ significantly. Ranks: the ranks of {ranked_dataset(frame)} "
         "that the data allow with 95% confidence for all systems together."
     )
     return styled.to_latex(hrules=True, caption=caption, label=f"tab:leaderboard-{first['measure']}")
 
 
-def first_ranked(frame: pd.DataFrame) -> str:
+def ranked_dataset(frame: pd.DataFrame) -> str:
     """Return the name of the data set whose ranks `laid_out` shows."""
     return str(list(dict.fromkeys(frame["dataset"]))[-1])
 

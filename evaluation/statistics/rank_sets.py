@@ -105,12 +105,12 @@ def _difference(parts: Sequence[Doubles], bounds: tuple[float, float]) -> tuple[
 
 def _error(differences: Doubles, bounds: tuple[float, float]) -> float:
     n = len(differences)
-    error = float(differences.std(ddof=1)) / np.sqrt(n)
+    error = float(differences.std(ddof=1) / np.sqrt(n))
     few = n < _SMALL or n - int(np.unique(differences, return_counts=True)[1].max()) < _RARE
     if not few:
         return error
     widened = np.append(differences, bounds)
-    return max(error, float(widened.std(ddof=1)) / np.sqrt(len(widened)))
+    return float(max(error, widened.std(ddof=1) / np.sqrt(len(widened))))
 
 
 def _p(difference: float, error: float, freedom: int, stdtr: "np.ufunc") -> float:
