@@ -15,7 +15,7 @@ from berdseye.evaluation.measures import Unit, parse_measure
 from berdseye.evaluation.published import published
 from berdseye.evaluation.published.berds import paper_datasets
 from berdseye.evaluation.scores.scoring import Score, macro_average
-from berdseye.evaluation.statistics.rank_sets import Ranks, rank_sets, ranks_of
+from berdseye.evaluation.statistics.rank_sets import Ranks, decided_pairs, ranks_of
 from berdseye.evaluation.statistics.significance import Comparison, Test, adjusted, compare, letters
 from berdseye.evaluation.studies.comparing import corrected_comparisons
 from berdseye.evaluation.studies.result import latex_text
@@ -105,8 +105,8 @@ def leaderboard_latex(frame: pd.DataFrame) -> str:
     styled = table.style.format(escape="latex").format_index(escape="latex", axis=1).hide(axis=0)
     caption = latex_text(
         f"{first['measure']}{', percent' if first['unit'] == 'share' else ''}, with 95% intervals over questions; labels: "
-        f"{first['labels']}. Systems with a common letter do not differ significantly. Ranks: the ranks of {ranked_dataset(frame)} "
-        "that the data allow with 95% confidence for all systems together."
+        f"{first['labels']}. Systems with a common letter do not differ significantly. Ranks: the ranks on "
+        f"{ranked_dataset(frame)} that the data allow with 95% confidence for all systems together."
     )
     return styled.to_latex(hrules=True, caption=caption, label=f"tab:leaderboard-{first['measure']}")
 
@@ -164,16 +164,19 @@ def _rank_sets(systems: Mapping[str, Sequence[Score]], comparisons: Sequence[Com
             c if (c.difference > 0) != fewer else c.reversed for c in adjusted(comparisons, "holm") if c.significant
         ]
         return ranks_of(list(systems), [(c.a, c.b) for c in apart])
-    return rank_sets_of(systems)
+    return ranks_of(list(systems), decided(systems))
 
 
-def rank_sets_of(systems: Mapping[str, Sequence[Score]]) -> dict[str, Ranks]:
-    """Return the rank set of each system from its scores by one measure, one a data set, that are not corrected means."""
+def decided(systems: Mapping[str, Sequence[Score]]) -> list[tuple[str, str]]:
+    """Return the pairs of systems (better, worse) whose order is decided, from the scores of each system by one measure, one a
+    data set, that are not corrected means."""
     found = next((s for scores in systems.values() for s in scores), None)
     if found is None:
-        return {}
+        return []
     values = {name: [s.values if s.draws is None else s.draws for s in scores] for name, scores in systems.items()}
-    return rank_sets(values, bounds=parse_measure(found.measure).differences, fewer_is_better=found.unit == "passages")
+    return decided_pairs(
+        values, bounds=parse_measure(found.measure).differences, fewer_is_better=found.unit == "passages"
+    )
 
 
 def _row(scores: Sequence[Score]) -> dict[str, object]:

@@ -73,18 +73,6 @@ def decided_pairs(
     return [pair for pair, adjusted in decided if adjusted < 1 - confidence]
 
 
-def rank_sets(
-    values: Mapping[str, Sequence[Doubles]],
-    *,
-    bounds: tuple[float, float] = (-1.0, 1.0),
-    fewer_is_better: bool = False,
-    confidence: float = 0.95,
-) -> dict[str, Ranks]:
-    """Return the rank set of each system; `decided_pairs` describes the arguments."""
-    decided = decided_pairs(values, bounds=bounds, fewer_is_better=fewer_is_better, confidence=confidence)
-    return ranks_of(list(values), decided)
-
-
 def _rows(values: Doubles) -> Doubles:
     return values[None] if values.ndim == 1 else values
 

@@ -25,15 +25,15 @@ from berdseye.data.workspace import Workspace
 from berdseye.detectors.trained import detector_names
 from berdseye.evaluation.labels.consensus import CONSENSUS, METHODS
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource
-from berdseye.evaluation.leaderboard.board import rank_sets_of
+from berdseye.evaluation.leaderboard.board import decided
 from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.partial.rank_agreement import kendall_tau, signs
 from berdseye.evaluation.scores.scoring import Score, score_runs, without_questions
-from berdseye.evaluation.statistics.rank_sets import Ranks
+from berdseye.evaluation.statistics.rank_sets import ranks_of
 from berdseye.evaluation.studies.result import StudyResult, Table
 
 _RANDOM = "random"
-_WIDTH, _HEIGHT = 90, 26
+_WIDTH, _HEIGHT = 150, 40
 _FEWEST = 2
 
 
@@ -83,7 +83,8 @@ def rankings_study(
             " ".join([f"Fewer than two label sources have enough labels for {measure}.", *notes]),
             hint="Name other sources with --labels, or judge more pairs.",
         )
-    shared = ~np.isnan([s.values for scores in found.values() for s in scores.values()]).any(axis=0)
+    values = np.array([s.values for scores in found.values() for s in scores.values()])
+    shared = ~np.isnan(values).any(axis=0)
     if shared.sum() < _FEWEST:
         raise BadInputError(
             f"Only {int(shared.sum())} questions have a value under {', '.join(found)}.",
@@ -152,7 +153,7 @@ def _ranks(ranked: Mapping[str, Mapping[str, Score]], measure: Measure) -> pd.Da
     """Return one row for each source and system: its rank (ties share the mean rank) and, as low and high, its rank set."""
     rows: list[dict[str, Any]] = []
     for source, scores in ranked.items():
-        sets = _sets(scores)
+        sets = ranks_of(list(scores), _decided(scores))
         places = pd.Series([s.estimate.value for s in scores.values()]).rank(ascending=measure.unit == "passages")
         rows += [
             {
@@ -164,8 +165,8 @@ def _ranks(ranked: Mapping[str, Mapping[str, Score]], measure: Measure) -> pd.Da
     return pd.DataFrame(rows)
 
 
-def _sets(scores: Mapping[str, Score]) -> dict[str, Ranks]:
-    return rank_sets_of({system: [score] for system, score in scores.items()})
+def _decided(scores: Mapping[str, Score]) -> list[tuple[str, str]]:
+    return decided({system: [score] for system, score in scores.items()})
 
 
 def _agreement(
@@ -175,18 +176,18 @@ def _agreement(
     systems = list(next(iter(ranked.values())))
     of_pairs = list(combinations(systems, 2))
     means = {source: np.array([scores[s].estimate.value for s in systems]) for source, scores in ranked.items()}
-    sets = {source: _sets(scores) for source, scores in ranked.items()}
+    orders = {source: {frozenset(pair) for pair in _decided(scores)} for source, scores in ranked.items()}
     figures: list[dict[str, Any]] = []
     swaps: list[dict[str, Any]] = []
     for first, second in combinations(ranked, 2):
         ours, theirs = signs(means[first]).astype(np.int64), signs(means[second]).astype(np.int64)
         swapped = np.flatnonzero(ours * theirs < 0).tolist()
-        decided = [n for n in swapped if all(_apart(sets[source], of_pairs[n]) for source in (first, second))]
+        sure = [n for n in swapped if frozenset(of_pairs[n]) in orders[first] & orders[second]]
         counts = {
             "Kendall's tau": float(kendall_tau(means[first], means[second])),
             "pairs": float(len(of_pairs)),
             "swaps": float(len(swapped)),
-            "decided swaps": float(len(decided)),
+            "decided swaps": float(len(sure)),
         }
         figures += [
             {"first": first, "second": second, "figure": name, "value": value} for name, value in counts.items()
@@ -197,17 +198,11 @@ def _agreement(
             swaps += [
                 {
                     "first": first, "second": second, "system": pair[0], "other": pair[1], "under": under,
-                    "value": factor * float(means[source][a] - means[source][b]), "decided": n in decided,
+                    "value": factor * float(means[source][a] - means[source][b]), "decided": n in sure,
                 }
                 for under, source in (("the first", first), ("the second", second))
             ]  # fmt: skip
     return pd.DataFrame(figures), pd.DataFrame(swaps)
-
-
-def _apart(sets: Mapping[str, Ranks], pair: Sequence[str]) -> bool:
-    """Return whether the rank sets of two systems have no rank in common."""
-    a, b = (sets[name] for name in pair)
-    return a.worst < b.best or b.worst < a.best
 
 
 def _chart(ranks: pd.DataFrame, title: str) -> alt.LayerChart:
@@ -216,7 +211,7 @@ def _chart(ranks: pd.DataFrame, title: str) -> alt.LayerChart:
     base = alt.Chart(ranks.drop(columns="detector_version"), title=title).encode(
         x=alt.X("source:N", sort=sources, title=None, axis=alt.Axis(labelAngle=0, labelLimit=160)),
         xOffset=alt.XOffset("system:N"),
-        color=alt.Color("system:N", title=None, legend=alt.Legend(orient="bottom", columns=3, labelLimit=260)),
+        color=alt.Color("system:N", title=None, legend=alt.Legend(orient="bottom", columns=2, labelLimit=260, symbolOpacity=1)),
     )
     places: npt.NDArray[np.int64] = np.arange(1, ranks["system"].nunique() + 1)
     scale = alt.Scale(reverse=True, domain=[0.5, len(places) + 0.5])
@@ -225,7 +220,5 @@ def _chart(ranks: pd.DataFrame, title: str) -> alt.LayerChart:
     lines = base.mark_line(strokeWidth=2, opacity=0.6).encode(y=y)
     spans = base.mark_rule(strokeWidth=2, opacity=0.6).encode(y=alt.Y("low:Q", scale=scale, title="rank"), y2="high:Q")
     dots = base.mark_point(filled=True, size=90, opacity=1).encode(y=y, tooltip=tooltip)
-    return cast(
-        alt.LayerChart,
-        alt.layer(lines, spans, dots).properties(width=alt.Step(_WIDTH), height=max(180, _HEIGHT * (len(places) + 1))),
-    )
+    size = {"width": _WIDTH * len(sources), "height": _HEIGHT * (len(places) + 1)}
+    return cast(alt.LayerChart, alt.layer(lines, spans, dots).properties(**size))

@@ -1,4 +1,5 @@
-"""`berdseye study compare | curves | corrected | decision | rankings | trust`: compare systems, and test how certain their order is."""
+"""`berdseye study compare | curves | corrected | decision | rankings | trust`: compare systems, and test how certain their order
+is."""
 
 from typing import Annotated
 
@@ -116,8 +117,9 @@ def rankings(
 ) -> None:
     """Rank the same runs under several label sources, and report which systems swap places when the judge changes.
 
-    For each source: the ranks, and the rank sets, which are the ranks that the questions allow with 95% confidence for all systems
-    together. For every two sources: Kendall's tau, and the pairs of systems that swap. All values are over the same questions.
+    For each source: the ranks, and the rank sets, which are the ranks that the questions allow with 95% confidence for all
+    systems together. For every two sources: Kendall's tau, and the pairs of systems that swap. All values are over the same
+    questions.
 
     Example: `berdseye study rankings --dataset debate --corpus web --measure Precision@5 --labels human --labels embedded`
     """

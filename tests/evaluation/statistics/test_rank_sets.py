@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from berdseye.evaluation.statistics.rank_sets import Ranks, decided_pairs, rank_sets, ranks_of
+from berdseye.evaluation.statistics.rank_sets import Ranks, decided_pairs, ranks_of
 
 Doubles = npt.NDArray[np.float64]
 
@@ -19,7 +19,7 @@ def test_fewer_passages_are_better_and_equal_systems_share_all_ranks() -> None:
     random = np.random.default_rng(0)
     slow, quick = 9 + random.random(30), 2 + random.random(30)
     values = {"slow": [slow], "quick": [quick], "as quick": [quick]}
-    found = rank_sets(values, bounds=(-20.0, 20.0), fewer_is_better=True)
+    found = ranks_of(list(values), decided_pairs(values, bounds=(-20.0, 20.0), fewer_is_better=True))
     assert found == {"slow": Ranks(3, 3), "quick": Ranks(1, 2), "as quick": Ranks(1, 2)}
 
 
@@ -59,7 +59,8 @@ def test_all_sets_hold_the_true_ranks_together(n: int, shares: list[float]) -> N
         random = np.random.default_rng(seed)
         draws: Doubles = 0.6**0.5 * random.normal(size=(n, 1)) + 0.4**0.5 * random.normal(size=(n, len(true)))
         values = (draws < ndtri(true)).astype(np.float64)
-        found = rank_sets({str(system): [values[:, system]] for system in range(len(true))})
+        systems = {str(system): [values[:, system]] for system in range(len(true))}
+        found = ranks_of(list(systems), decided_pairs(systems))
         sets = [found[str(system)] for system in range(len(true))]
         held += all(s.best <= b and s.worst >= w for s, b, w in zip(sets, best, worst, strict=True))
     assert held / 200 >= 0.92  # 95% less two standard errors of simulation
