@@ -211,7 +211,9 @@ def _chart(ranks: pd.DataFrame, title: str) -> alt.LayerChart:
     base = alt.Chart(ranks.drop(columns="detector_version"), title=title).encode(
         x=alt.X("source:N", sort=sources, title=None, axis=alt.Axis(labelAngle=0, labelLimit=160)),
         xOffset=alt.XOffset("system:N"),
-        color=alt.Color("system:N", title=None, legend=alt.Legend(orient="bottom", columns=2, labelLimit=260, symbolOpacity=1)),
+        color=alt.Color(
+            "system:N", title=None, legend=alt.Legend(orient="bottom", columns=2, labelLimit=260, symbolOpacity=1)
+        ),
     )
     places: npt.NDArray[np.int64] = np.arange(1, ranks["system"].nunique() + 1)
     scale = alt.Scale(reverse=True, domain=[0.5, len(places) + 0.5])
