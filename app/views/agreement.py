@@ -18,6 +18,7 @@ from berdseye.app.components.detector_line import detector_line
 from berdseye.app.components.downloads import download, downloads
 from berdseye.app.components.first_steps import noting
 from berdseye.app.components.plain_text import escaped
+from berdseye.app.components.reliability_panel import draw_reliability
 from berdseye.data.files.tables import to_csv, to_jsonl, to_parquet
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.trained import adopted_detector, detector_names
@@ -103,6 +104,7 @@ def page() -> None:
     draw_table(agreement_report, "detection")
     draw_tabs(agreement_report)
     draw_anchoring(agreement_report)
+    draw_reliability(judgments().version(), demo=chosen.demo)
     draw_disagreements(agreement_report)
     st.subheader("Exports", anchor=False)
     draw_exports(agreement_report, chosen)
