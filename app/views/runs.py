@@ -14,7 +14,7 @@ from berdseye.app.components.choices import one_of, options
 from berdseye.app.components.counting_rule import questions_that_count
 from berdseye.app.components.detector_line import detector_line
 from berdseye.app.components.downloads import downloads
-from berdseye.app.components.label_mixture import mixing_note
+from berdseye.app.components.label_mixture import draw_mixing_note
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.components.run_form import draw_unfinished_runs, run_form
 from berdseye.data.corpora import open_corpus
@@ -117,8 +117,7 @@ def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Me
     detector = parse_label_source(source).detector(workspace())
     made_by = "" if detector is None else f"Detector: {detector_line(detector)}"
     st.caption(caption(source, measure, printed, frame), help=made_by or None)
-    if note := mixing_note(shares_without_detector(made(list(runs), source), source, measure.k), source):
-        st.caption(note)
+    draw_mixing_note(shares_without_detector(made(list(runs), source), source, measure.k), source)
     dataset = chosen_dataset(list(questions))
     part = frame[frame["dataset"] == dataset]
     if part["value"].isna().all():

@@ -139,3 +139,22 @@ def test_the_rule_for_questions_that_count_is_the_one_of_the_settings(workspace:
     settings = workspace.folder / "berdseye.toml"
     settings.write_text("[measures]\nunjudged = 'left-out'\n")
     assert "top k is left out" in questions_that_count(Workspace.open(workspace.folder))
+
+
+@pytest.mark.usefixtures("demo")
+def test_where_the_mixture_differs_one_click_chooses_the_corrected_detector() -> None:
+    at = drawn("runs", labels="human>gold>stance")
+    assert says(at, r"Of the labels of .*corrected\(stance\)", "caption")
+    at.button(key="correct-labels").click().run()
+    assert not at.exception
+    assert at.selectbox(key="labels").value == "corrected(stance)"
+    assert says(at, "drew at random.*random-questions", "error"), "the demo has no sample"
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_consensus_of_people_is_a_choice_and_ranks_are_listed() -> None:
+    at = drawn("runs", labels="consensus(dawid-skene)>stance", of_corpora="web", of_datasets="debate")
+    table = at.dataframe[0].value
+    assert set(table["labels"]) == {"consensus(dawid-skene)>stance"}
+    assert table["ranks"].str.fullmatch(r"\d+(–\d+)?").all()
+    assert "consensus(dawid-skene)" in at.selectbox(key="labels").options
