@@ -121,7 +121,7 @@ def rankings(
     systems together. For every two sources: Kendall's tau, and the pairs of systems that swap. All values are over the same
     questions.
 
-    Example: `berdseye study rankings --dataset debate --corpus web --measure Precision@5 --labels human --labels embedded`
+    Example: `berdseye study rankings --dataset debate --corpus web --measure Precision@5 --labels gold --labels embedded`
     """
 
 
