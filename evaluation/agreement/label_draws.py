@@ -30,9 +30,10 @@ class LabelDraws(NamedTuple):
 def label_draws(fit: Reliability, draws: int = 100, *, seed: int = 0) -> LabelDraws:
     """Draw the labels of all pairs from their posterior.
 
-    `fit` is where the chains start, and says whether all people are alike. The share of positive pairs has a uniform prior. The
-    mean over draws of a function of all labels, such as a measure, estimates its posterior mean, and the quantiles over draws
-    its interval. Five chains; 60 steps before the first draw and 6 from draw to draw, in single precision. Raises `BadInputError` as `dawid_skene` does.
+    `fit` is where the chains start, and says whether all people are alike. The share of positive pairs has a uniform prior.
+    The mean over draws of a function of all labels, such as a measure, estimates its posterior mean, and the quantiles over
+    draws its interval. Five chains; 60 steps before the first draw and 6 from draw to draw, in single precision. Raises
+    `BadInputError` as `dawid_skene` does.
     """
     random, groups = np.random.default_rng(seed), grouped_items(fit.labels)
     yes, no, alike = groups.yes.astype(np.float32), groups.no.astype(np.float32), fit.alike
