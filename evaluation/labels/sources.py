@@ -116,7 +116,7 @@ class LabelSource:
     @property
     def consensus(self) -> Method | None:
         """The method of the consensus of people's judgments, if the source begins with one."""
-        return next((method for method in METHODS if self.parts[0] == f"{CONSENSUS}({method})"), None)
+        return next((method for method in METHODS if self.parts[:1] == (f"{CONSENSUS}({method})",)), None)
 
     @property
     def asks_detector(self) -> bool:
