@@ -63,6 +63,7 @@ COMMANDS = {
         "Compare every stored file with its checksum, and look for faults in the judgments. Exit status 1 means damage.",
     ),
     "agreement": Listed("agreement", "Report the agreement of annotators, and of a detector with them."),
+    "report": Listed("methods", "Write what a paper must state about its annotation and evaluation."),
     "corpus": Listed("corpora", "Add and list corpora, and find near-duplicate passages."),
     "dataset": Listed("datasets", "Add and list data sets of questions with perspectives."),
     "construct": Listed(

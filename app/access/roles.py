@@ -78,6 +78,7 @@ COMMANDS: dict[str, Right | None] = {
     "perspective reject": "adjudicate",
     "perspective import": "adjudicate",
     "agreement": "analyse",
+    "report": "analyse",
     "answer": "research",
     "bundle": "research",
     "compare": "research",

@@ -39,9 +39,14 @@ def download(
     )
 
 
-def downloads(name: str, frame: pd.DataFrame, chart: Chart | None = None) -> None:
-    """Draw buttons for the data as CSV and the chart as SVG and PNG. Each file is written on request; `name` is its stem."""
+def downloads(
+    name: str, frame: pd.DataFrame, chart: Chart | None = None, *, latex: Callable[[], str] | None = None
+) -> None:
+    """Draw buttons for the data as CSV, the chart as SVG and PNG, and a LaTeX table. Each file is written on request; `name` is
+    its stem."""
     makers: dict[str, Callable[[], bytes]] = {"csv": partial(to_csv, frame)}
+    if latex is not None:
+        makers["tex"] = lambda: latex().encode()
     if chart is not None:
         makers |= {"svg": partial(svg, chart), "png": partial(png, chart)}
     with st.container(horizontal=True, gap="small"):

@@ -21,12 +21,12 @@ from berdseye.app.components.pair_card import GIVE, choices_of, verdict_buttons
 from berdseye.app.components.perspective_mark import perspective_mark, side_badge
 from berdseye.app.components.plain_text import escaped, highlighted
 from berdseye.data.corpora import open_corpus
-from berdseye.data.datasets.stored import GOLD, load_dataset
+from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.records import Passage, Question
 from berdseye.data.runs.stored import Run
 from berdseye.evaluation.failures.charts import PICKED, hole_chart, legend
 from berdseye.evaluation.labels.labelled_runs import labelled_ranking
-from berdseye.evaluation.labels.sources import DERIVED, HUMAN, parse_label_source
+from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.retrieval.lexical.query_words import matched_spans
 
 ANCHOR = "passages"
@@ -143,5 +143,5 @@ def _address(run: Run, question: str, source: str, k: int) -> str:
         "pipelines": run.manifest.pipeline,
         "k": min(k, _MOST_IN_EXPLORE),
     }
-    last = parse_label_source(source).parts[-1]
-    return urlencode(query if last in (HUMAN, GOLD, DERIVED) else {**query, "detector": last})
+    parsed = parse_label_source(source)
+    return urlencode({**query, "detector": parsed.parts[-1]} if parsed.asks_detector else query)

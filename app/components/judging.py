@@ -169,7 +169,8 @@ def age(at: str, now: datetime | None = None) -> str:
 def offer_people_first(source: str, note: str, *, key: str = "labels") -> None:
     """If people's judgments are not part of the label source, say with `note` what judgments do not change, and offer to prefer
     them. `key` is that of the choice of the source."""
-    if HUMAN in parse_label_source(source).parts:
+    parsed = parse_label_source(source)
+    if HUMAN in parsed.parts or parsed.consensus is not None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(note)

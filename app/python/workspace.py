@@ -30,6 +30,7 @@ from berdseye.evaluation.scores.scoring import macro_average, score_runs
 from berdseye.evaluation.statistics.significance import Test
 
 if TYPE_CHECKING:
+    from berdseye.evaluation.methods.wording import MethodsReport
     from berdseye.evaluation.studies.result import StudyResult
 
 Row = Mapping[str, Any] | pd.Series
@@ -239,6 +240,17 @@ class Workspace:
         )
         scores += macro_average(scores) if runs is None else []
         return pd.DataFrame([s.as_row() for s in scores], columns=_MEASURED)
+
+    def methods(
+        self, labels: str | None = None, measures: str = USUAL, *, test: Test = "t", correction: str = "holm"
+    ) -> "MethodsReport":
+        """Return what a paper must state about the annotation and evaluation of the workspace; its methods `markdown` and `latex`
+        write the paragraphs and the table, and `facts` are the rows of the table."""
+        from berdseye.evaluation.methods.report import methods_report
+
+        return methods_report(
+            self.folder, self.people, self._source(labels), parse_measures(measures), test=test, correction=correction
+        )
 
     def labelled(self, run: Run | str, k: int, labels: str | None = None) -> LabelledRun:
         """Return the top k of a run with its labels as arrays, for computations of your own."""

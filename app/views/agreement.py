@@ -20,6 +20,7 @@ from berdseye.app.components.detector_line import detector_line
 from berdseye.app.components.downloads import download, downloads
 from berdseye.app.components.first_steps import noting
 from berdseye.app.components.plain_text import escaped
+from berdseye.app.components.reliability_panel import draw_reliability
 from berdseye.data.files.tables import to_csv, to_jsonl, to_parquet
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.trained import adopted_detector, detector_names
@@ -33,6 +34,10 @@ from berdseye.evaluation.agreement.pairwise import confusion
 from berdseye.evaluation.agreement.report import AgreementReport, Choices, report
 from berdseye.evaluation.agreement.report_input import report_input
 from berdseye.evaluation.agreement.slices import PERIODS, Period
+from berdseye.evaluation.labels.sources import default_source, parse_label_source
+from berdseye.evaluation.measures import DEFAULT_MEASURES, parse_measures
+from berdseye.evaluation.methods.report import methods_report
+from berdseye.evaluation.methods.wording import MethodsReport
 from berdseye.evaluation.selection.decision import decides, deciding_batch, renew_order
 
 _TEXTS = ["question", "perspective", "title", "passage"]
@@ -116,6 +121,8 @@ def page() -> None:
         draw_table(agreement_report, "detection")
     draw_tabs(agreement_report)
     draw_anchoring(agreement_report)
+    if checks is None:
+        draw_reliability(judgments().version(), demo=chosen.demo)
     draw_disagreements(agreement_report, checks)
     st.subheader("Exports", anchor=False)
     draw_exports(agreement_report, chosen)
@@ -325,6 +332,13 @@ def draw_exports(agreement_report: AgreementReport, page_choices: PageChoices) -
         draw_buttons("AgreementReport", {"html": lambda: to_html(agreement_report)})
         draw_buttons("Judgments", {"csv": lambda: to_csv(people()), "parquet": lambda: to_parquet(people())})
         draw_buttons("Agreement", {"csv": lambda: to_csv(pairs), "parquet": lambda: to_parquet(pairs)})
+        draw_buttons(
+            "Methods", {"md": lambda: methods().markdown().encode(), "tex": lambda: methods().latex().encode()}
+        )
+    st.caption(
+        "Methods: what a paper must state about its annotation and evaluation, from all judgments and runs of the workspace, "
+        f"with labels from {escaped(default_source(workspace()))}. `berdseye report methods` takes other choices."
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox("Table", TITLES, format_func=lambda name: TITLES[name], key="part", width=380)
         draw_buttons(
@@ -346,6 +360,12 @@ def draw_exports(agreement_report: AgreementReport, page_choices: PageChoices) -
             "Training data",
             {"jsonl": lambda: to_jsonl(fine_tuning_data()), "parquet": lambda: to_parquet(fine_tuning_data())},
         )
+
+
+def methods() -> MethodsReport:
+    """Return the methods report with the workspace's label source."""
+    held, measures = workspace(), parse_measures(" ".join(DEFAULT_MEASURES))
+    return methods_report(held, judgments(), parse_label_source(default_source(held)), measures)
 
 
 def draw_buttons(name: str, contents: dict[str, Callable[[], bytes]]) -> None:

@@ -7,6 +7,7 @@ from berdseye.app.access.session import errors_in_place, judgments, workspace
 from berdseye.app.components.batches.batch_details import draw_batch_details
 from berdseye.app.components.batches.batch_list import BATCH, draw_batch_list
 from berdseye.app.components.batches.new_batch import AWAITED, CREATED, NEW, begin_new, draw_new_batch
+from berdseye.app.components.batches.power_panel import draw_power
 from berdseye.app.components.job_box import draw_unfinished_jobs
 from berdseye.app.components.page_button import page_button
 from berdseye.app.components.plain_text import escaped
@@ -52,9 +53,10 @@ def page() -> None:
     draw_unfinished_jobs("batches", creates_batch, titled=batch_title)
     if not batches:
         draw_nothing()
-        return
-    new_button()
-    draw_batch_list(batches)
+    else:
+        new_button()
+        draw_batch_list(batches)
+    draw_power()
 
 
 with errors_in_place():

@@ -125,7 +125,9 @@ def draw_measures(question: Question, dataset: str, runs: list[QuestionRun], sou
 
 def draw_history(question: Question, runs: list[QuestionRun], source: LabelSource, k: int) -> None:
     """Draw how judgments changed the coverage, event by event, and when the runs were made."""
-    without = LabelSource(tuple(part for part in source.parts if part != HUMAN))
+    without = LabelSource(
+        source.parts[1:] if source.consensus else tuple(part for part in source.parts if part != HUMAN)
+    )
     beside = [str(without)] if without.parts else []
     people = one_of("Labels of unjudged pairs", ["nothing", *beside], key="beside")
     people_only = people != (beside[0] if beside else "")

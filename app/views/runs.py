@@ -14,14 +14,22 @@ from berdseye.app.components.choices import one_of, options
 from berdseye.app.components.counting_rule import questions_that_count
 from berdseye.app.components.detector_line import detector_line
 from berdseye.app.components.downloads import downloads
-from berdseye.app.components.label_mixture import mixing_note
+from berdseye.app.components.label_mixture import draw_mixing_note
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.components.run_form import draw_unfinished_runs, run_form
 from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.pir_tasks import PirTask, kept_task, read_pir_task
 from berdseye.data.runs.stored import RunManifest, list_runs
 from berdseye.evaluation.labels.sources import default_sources, parse_label_source
-from berdseye.evaluation.leaderboard.board import AVERAGE, best_first, laid_out, printed_p_recall, printed_rows
+from berdseye.evaluation.leaderboard.board import (
+    AVERAGE,
+    best_first,
+    laid_out,
+    leaderboard_latex,
+    printed_p_recall,
+    printed_rows,
+    ranked_dataset,
+)
 from berdseye.evaluation.leaderboard.charts import quality_against_cost
 from berdseye.evaluation.leaderboard.charts import standings as standings_chart
 from berdseye.evaluation.leaderboard.costs import COSTS
@@ -108,9 +116,8 @@ def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Me
     )
     detector = parse_label_source(source).detector(workspace())
     made_by = "" if detector is None else f"Detector: {detector_line(detector)}"
-    st.caption(caption(source, measure, printed), help=made_by or None)
-    if note := mixing_note(shares_without_detector(made(list(runs), source), source, measure.k), source):
-        st.caption(note)
+    st.caption(caption(source, measure, printed, frame), help=made_by or None)
+    draw_mixing_note(shares_without_detector(made(list(runs), source), source, measure.k), source)
     dataset = chosen_dataset(list(questions))
     part = frame[frame["dataset"] == dataset]
     if part["value"].isna().all():
@@ -122,11 +129,16 @@ def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Me
         unit = "passages" if measure.unit == "passages" else "percent"
         chart = standings_chart(part, printed[printed["dataset"] == dataset], f"{measure}, {dataset}, {unit}")
         st.altair_chart(chart, key="standings")
-    downloads(f"leaderboard-{measure}", pd.concat([best_first(frame), printed.assign(measure=str(measure))]), chart)
+    downloads(
+        f"leaderboard-{measure}",
+        pd.concat([best_first(frame), printed.assign(measure=str(measure))]),
+        chart,
+        latex=lambda: leaderboard_latex(frame),
+    )
     p_recall()
 
 
-def caption(source: str, measure: Measure, printed: pd.DataFrame) -> str:
+def caption(source: str, measure: Measure, printed: pd.DataFrame, frame: pd.DataFrame) -> str:
     """Explain how to read the numbers of the table."""
     parts = [
         "Passages read until every perspective is covered, or the depth plus one if the run does not cover all of them; fewer "
@@ -139,6 +151,8 @@ def caption(source: str, measure: Measure, printed: pd.DataFrame) -> str:
         else f"{questions_that_count(workspace())} Pairs without a label count as not "
         f"supporting. A system {below(min_judged_of(workspace()))} has no number.",
         "A letter marks a significance group: systems with a common letter do not differ significantly in that column.",
+        f"*ranks* are those on {escaped(ranked_dataset(frame))} that the data allow with 95% confidence for all systems "
+        "together: with 1–3, a system may be the first and is not below the third place.",
         "The average is over data sets, for systems that ran on all of them.",
     ]
     if len(printed):

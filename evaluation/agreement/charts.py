@@ -48,6 +48,25 @@ def matrix_chart(pairs: pd.DataFrame, raters: list[str]) -> alt.LayerChart:
     return cast(alt.LayerChart, alt.layer(*((cells, texts) if few else (cells,))).properties(width=size, height=size))
 
 
+def reliability_chart(people: pd.DataFrame) -> alt.LayerChart:
+    """Draw the sensitivity and the specificity of each person with their intervals, the most reliable first, at most 40;
+    `people` is a table of `reliability.people_table`."""
+    shown = pd.concat(
+        [
+            people.head(_MOST)[["annotator", "n", kind, f"{kind}_low", f"{kind}_high"]]
+            .set_axis(["annotator", "n", "value", "low", "high"], axis=1)
+            .assign(chance=kind)
+            for kind in ("sensitivity", "specificity")
+        ]
+    )
+    base = alt.Chart(shown).encode(
+        y=alt.Y("annotator:N", title=None, sort=people["annotator"].tolist(), axis=alt.Axis(labelLimit=260)),
+        yOffset=alt.YOffset("chance:N"),
+        color=alt.Color("chance:N", title=None, legend=alt.Legend(orient="bottom")),
+    )
+    return dots(base, "value", title="chance of the right label", floor=0.0)
+
+
 def time_chart(table: pd.DataFrame, statistic: str = "Krippendorff's alpha") -> alt.LayerChart:
     """Draw a coefficient over time, with its interval as a band."""
     known = table[(table["statistic"] == statistic) & table["value"].notna()]

@@ -7,6 +7,7 @@ two.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.evaluation.agreement.alignment import AGAINST, SUPPORTS, Aligned
 
 Doubles = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.int64]
 RESAMPLES = 200
 PRIOR = 1.0
@@ -28,12 +30,14 @@ CONTESTED = 1 / 3
 """The share of good people in the minority from which a pair counts as contested."""
 _ITERATIONS, _TOLERANCE, _LOOSE = 500, 1e-7, 1e-3
 _TINY = 1e-10
+_AT_ONCE = 40
 
 
 @dataclass(frozen=True)
 class Reliability:
     """A fitted model: the probability float64[n_items] that each pair is positive, the share `positive` of positive pairs, and
-    the sensitivity and specificity float64[n_raters] of each rater. `converged` is False if the iterations ran out."""
+    the sensitivity and specificity float64[n_raters] of each rater. `alike` says that all raters were given the same two;
+    `converged` is False if the iterations ran out."""
 
     labels: Aligned
     probability: Doubles
@@ -41,10 +45,11 @@ class Reliability:
     sensitivity: Doubles
     specificity: Doubles
     converged: bool
+    alike: bool = False
 
 
 @dataclass(frozen=True)
-class _Grouped:
+class Grouped:
     """Items with equal labels as one: `place` int64[n_items] is the group of each, `times` float64[n_groups] counts them; `yes`
     and `no` [n_groups, n_raters] say who gave which label."""
 
@@ -53,19 +58,28 @@ class _Grouped:
     yes: csr_array
     no: csr_array
 
+    def of_groups(self, values: Doubles) -> Doubles:
+        """Return the value float64[n_groups] of each group, from those of the items, float64[n_items], equal within a group."""
+        found: Doubles = np.zeros(len(self.times))
+        found[self.place] = values
+        return found
 
-def dawid_skene(labels: Aligned, *, prior: float = PRIOR) -> Reliability:
+
+def dawid_skene(labels: Aligned, *, prior: float = PRIOR, alike: bool = False) -> Reliability:
     """Fit the model by expectation maximisation, which starts from the share of 'supports' of each pair.
 
-    `prior` is added to each cell of a person's errors; 0 gives the maximum likelihood of Dawid and Skene (Applied Statistics 28,
-    1979, equations 2.3 to 2.5). The labels must be 'does not support' and 'supports'. Raises `BadInputError` for other labels,
-    and if nobody labelled anything.
+    With `alike`, all raters have one sensitivity and one specificity, so that their votes count equally. `prior` is added to
+    each cell of a person's errors; 0 gives the maximum likelihood of Dawid and Skene (Applied Statistics 28, 1979, equations
+    2.3 to 2.5). The labels must be 'does not support' and 'supports'. Raises `BadInputError` for other labels, and if nobody
+    labelled anything.
     """
-    grouped = _grouped(labels)
+    grouped = grouped_items(labels)
     p, positive, sensitivity, specificity, converged = _fit(
-        grouped, grouped.times[:, None], _shares(grouped)[:, None], prior, _TOLERANCE
+        grouped, grouped.times[:, None], _shares(grouped)[:, None], prior, _TOLERANCE, alike
     )
-    return Reliability(labels, p[grouped.place, 0], float(positive[0]), sensitivity[:, 0], specificity[:, 0], converged)
+    return Reliability(
+        labels, p[grouped.place, 0], float(positive[0]), sensitivity[:, 0], specificity[:, 0], converged, alike
+    )
 
 
 def people_table(fit: Reliability, *, prior: float = PRIOR, resamples: int = RESAMPLES, seed: int = 0) -> pd.DataFrame:
@@ -75,12 +89,8 @@ def people_table(fit: Reliability, *, prior: float = PRIOR, resamples: int = RES
     all pairs, so that they tell nothing of other local maxima. A sample in which a rater has no label counts with the prior
     alone. `youden` is sensitivity + specificity - 1: 0 for chance, 1 for no error. `n` counts the labels.
     """
-    grouped = _grouped(fit.labels)
-    n = int(grouped.times.sum())
-    drawn = np.random.default_rng(seed).multinomial(n, grouped.times / n, size=resamples).T.astype(np.float64)
-    start = np.zeros(len(grouped.times))
-    start[grouped.place] = fit.probability
-    _, _, up, down, _ = _fit(grouped, drawn, np.repeat(start[:, None], resamples, axis=1), prior, _LOOSE)
+    grouped = grouped_items(fit.labels)
+    up, down = _resampled(fit, grouped, prior, resamples, np.random.default_rng(seed))
     ends = [np.quantile(values, (0.025, 0.975), axis=1) for values in (up, down)]
     youden = fit.sensitivity + fit.specificity - 1
     table = pd.DataFrame(
@@ -97,6 +107,26 @@ def people_table(fit: Reliability, *, prior: float = PRIOR, resamples: int = RES
         }
     )
     return table.sort_values("youden", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def _resampled(
+    fit: Reliability, grouped: Grouped, prior: float, resamples: int, random: np.random.Generator
+) -> tuple[Doubles, Doubles]:
+    """Return the sensitivities and specificities [n_raters, resamples] of fits to bootstrap samples of the items.
+
+    Single precision, which is far finer than the tolerance, and few fits at once, so that they stay in the processor's cache.
+    """
+    n, groups = len(grouped.place), len(grouped.times)
+    start = grouped.of_groups(fit.probability).astype(np.float32)[:, None]
+    found = []
+    for first in range(0, resamples, _AT_ONCE):
+        fits = min(_AT_ONCE, resamples - first)
+        drawn = np.empty((groups, fits), dtype=np.float32)
+        for column in drawn.T:
+            column[:] = np.bincount(grouped.place[random.integers(n, size=n)], minlength=groups)
+        _, _, up, down, _ = _fit(grouped, drawn, np.repeat(start, fits, axis=1), prior, _LOOSE, fit.alike)
+        found.append((up, down))
+    return np.hstack([up for up, _ in found]), np.hstack([down for _, down in found])
 
 
 def pairs_table(fit: Reliability) -> pd.DataFrame:
@@ -132,7 +162,8 @@ def pairs_table(fit: Reliability) -> pd.DataFrame:
     return table.sort_values("gain", ascending=False, kind="stable").reset_index(drop=True)
 
 
-def _grouped(labels: Aligned) -> _Grouped:
+def grouped_items(labels: Aligned) -> Grouped:
+    """Group the items with equal labels; raises `BadInputError` for other labels than these two, and if there are none."""
     if set(labels.values) != {AGAINST, SUPPORTS}:
         raise BadInputError(
             f"The model needs the labels '{SUPPORTS}' and '{AGAINST}', and no others.",
@@ -150,34 +181,39 @@ def _grouped(labels: Aligned) -> _Grouped:
     codes = labels.codes[first]
     yes = codes == labels.values.index(SUPPORTS)
     no = (codes >= 0) & ~yes
-    return _Grouped(
+    return Grouped(
         place.astype(np.int64), times.astype(np.float64), csr_array(yes.astype(float)), csr_array(no.astype(float))
     )
 
 
-def _shares(grouped: _Grouped) -> Doubles:
+def _shares(grouped: Grouped) -> Doubles:
     yes, no = (np.asarray(votes.sum(axis=1), dtype=np.float64) for votes in (grouped.yes, grouped.no))
     return np.asarray(np.where(yes + no > 0, yes / np.maximum(yes + no, 1), 0.5), dtype=np.float64)
 
 
 def _fit(
-    grouped: _Grouped, weights: Doubles, start: Doubles, prior: float, tolerance: float
-) -> tuple[Doubles, Doubles, Doubles, Doubles, bool]:
-    """Fit the model for each column of `weights` and `start` [n_groups, n_fits] at once, until no parameter moves by more."""
-    p, yes, no = start, grouped.yes, grouped.no
+    grouped: Grouped, weights: Floats, start: Floats, prior: float, tolerance: float, alike: bool
+) -> tuple[Floats, Doubles, Doubles, Doubles, bool]:
+    """Fit the model for each column of `weights` and `start` [n_groups, n_fits] at once, until no parameter moves by more.
+
+    Arrays by group have the precision of `weights`, and parameters double precision.
+    """
+    p, kind = start, weights.dtype
+    yes, no = grouped.yes.astype(kind), grouped.no.astype(kind)
     yes_t, no_t = csr_array(yes.T), csr_array(no.T)
     yes_all, no_all = yes_t @ weights, no_t @ weights
-    total = weights.sum(axis=0)
+    total = weights.sum(axis=0, dtype=np.float64)
     before: Doubles = np.zeros((2 * yes.shape[1] + 1, weights.shape[1]))
     converged = False
     for _ in range(_ITERATIONS):
         held = weights * p
-        positive = np.clip(held.sum(axis=0) / total, _TINY, 1 - _TINY)
+        positive = np.clip(held.sum(axis=0, dtype=np.float64) / total, _TINY, 1 - _TINY)
         yes_up, no_up = yes_t @ held, no_t @ held
-        up = _share(yes_up, no_up, prior)
-        down = _share(no_all - no_up, yes_all - yes_up, prior)
-        odds = np.log(positive / (1 - positive)) + yes @ np.log(up / (1 - down)) + no @ np.log((1 - up) / down)
-        p = expit(odds)
+        up = _share(yes_up, no_up, prior, alike)
+        down = _share(no_all - no_up, yes_all - yes_up, prior, alike)
+        odds = yes @ np.log(up / (1 - down)).astype(kind) + no @ np.log((1 - up) / down).astype(kind)
+        odds += np.log(positive / (1 - positive)).astype(kind)
+        p = expit(odds, out=odds)
         now: Doubles = np.vstack([positive, up, down])
         converged = float(np.abs(now - before).max()) < tolerance
         if converged:
@@ -186,7 +222,11 @@ def _fit(
     return p, positive, up, down, converged
 
 
-def _share(right: Doubles, wrong: Doubles, prior: float) -> Doubles:
+def _share(right: Floats, wrong: Floats, prior: float, alike: bool) -> Doubles:
+    """The shares of right labels [n_raters, n_fits]: of each rater, or, if they are alike, of all together."""
+    if alike:
+        right, wrong = (np.repeat(x.sum(axis=0, keepdims=True), len(x), axis=0) for x in (right, wrong))
+    right, wrong = right.astype(np.float64), wrong.astype(np.float64)
     n = right + wrong + 2 * prior
     shares = np.where(n > _TINY, (right + prior) / np.maximum(n, _TINY), 0.5)
     return np.asarray(np.clip(shares, _TINY, 1 - _TINY), dtype=np.float64)

@@ -71,6 +71,10 @@ def bundle_of(
             f"'{source}' cannot correct {next(m for m in measures if m.pooled)}, which depends on the whole pool.",
             hint="Choose measures of the top k, such as MRecall@5, or another label source.",
         )
+    if source.consensus is not None:
+        raise BadInputError(
+            f"A bundle cannot hold the uncertainty of the labels of '{source}'.", hint="Use human in its place."
+        )
     files: dict[str, bytes] = {}
     scores: list[Score] = []
     detector = source.detector(workspace)

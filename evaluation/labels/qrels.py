@@ -11,7 +11,7 @@ from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Ids
-from berdseye.data.runs.pairs import fitting_corpus
+from berdseye.data.runs.pairs import Keys, fitting_corpus
 from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.labelled_runs import labelled_ranking
@@ -31,6 +31,7 @@ class Qrels:
     0 (does not support) and NaN (no label). The passage `UNRANKED` stands for labels of passages that no run ranked, so that the
     question counts whatever the runs ranked.
 
+    `keys` bytes[n_i, m_i], the keys of the pairs (b"" where there is none), are known if the labels are those of a consensus.
     `runs` names the pooled runs, `left_out` the runs that no longer fit their data set or corpus.
     """
 
@@ -39,6 +40,7 @@ class Qrels:
     labels: list[npt.NDArray[np.float64]]
     runs: tuple[str, ...] = ()
     left_out: tuple[str, ...] = field(default=(), compare=False)
+    keys: list[Keys] = field(default_factory=list, compare=False, repr=False)
 
     def counted(self, source: LabelSource | None = None) -> npt.NDArray[np.bool_]:
         """Return which questions count by the rule of `evaluation.scores.counted`, bool[n_questions].
@@ -108,14 +110,16 @@ def pooled_qrels(
 
 def _with_unranked(qrels: Qrels, recorded: Sequence[npt.NDArray[np.float64]]) -> Qrels:
     """Add the passage `UNRANKED` to each question for which a label outside the pool decides whether it counts."""
-    passages, labels = list(qrels.passages), list(qrels.labels)
+    passages, labels, keys = list(qrels.passages), list(qrels.labels), list(qrels.keys)
     for row, said in enumerate(recorded):
         block = labels[row]
         unknown = np.isnan(block).all() and not np.isnan(said).all()
         if unknown or (not (block == 1).any() and (said == 1).any()):
             passages[row] = np.concatenate([np.array([UNRANKED], dtype=np.int64), passages[row]])
             labels[row] = np.vstack([said, block])
-    return replace(qrels, passages=passages, labels=labels)
+            if keys:
+                keys[row] = np.vstack([np.zeros(len(said), dtype=keys[row].dtype), keys[row]])
+    return replace(qrels, passages=passages, labels=labels, keys=keys)
 
 
 def qrels_of(
@@ -138,12 +142,13 @@ def qrels_of(
     for row, ids in zip(block, passages, strict=True):
         row[: len(ids)] = ids
     labelled = labelled_ranking(workspace, judgments, opened, questions, block, source, progress=progress)
+    shapes = list(zip(map(len, passages), labelled.counts.tolist(), strict=True))
     return Qrels(
         [q.id for q in questions],
         passages,
-        [
-            values[: len(ids), :width]
-            for values, ids, width in zip(labelled.labels, passages, labelled.counts.tolist(), strict=True)
-        ],
+        [values[:rows, :width] for values, (rows, width) in zip(labelled.labels, shapes, strict=True)],
         tuple(run.manifest.name for run in runs),
+        keys=[keys[:rows, :width] for keys, (rows, width) in zip(labelled.keys, shapes, strict=True)]
+        if source.consensus is not None
+        else [],
     )

@@ -18,6 +18,7 @@ from berdseye.data.datasets.versions import parts_of_perspectives
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Question
 from berdseye.data.workspace import Workspace
+from berdseye.evaluation.labels.consensus import consensus_of
 from berdseye.evaluation.labels.sources import DERIVED, HUMAN, LabelSource, all_majority_labels, replaced_texts
 
 Values = npt.NDArray[np.float64]
@@ -37,7 +38,13 @@ def recorded_labels(
     edits = parts_of_perspectives(workspace) if DERIVED in source.parts else {}
     replaced = {text: replaced_texts(text, edits) for text in wanted if text in edits}
     texts = sorted({*wanted, *chain.from_iterable(replaced.values())})
-    read = {HUMAN: lambda: _by_people(judgments, texts, corpus), GOLD: lambda: _gold(workspace, texts)}
+    read = {
+        HUMAN: lambda: _by_people(judgments, all_majority_labels(judgments, judgments.version(), None), texts, corpus),
+        GOLD: lambda: _gold(workspace, texts),
+    }
+    if source.consensus is not None:
+        method = source.consensus
+        read[source.parts[0]] = lambda: _by_people(judgments, consensus_of(judgments, method).as_dict(), texts, corpus)
     said = _by_text([read[part]() for part in source.parts if part in read])
     if replaced:
         both = _by_text([read[HUMAN](), read[GOLD]()])
@@ -48,8 +55,7 @@ def recorded_labels(
     return [np.array([said.get(p.text, np.nan) for p in q.perspectives], dtype=np.float64) for q in questions]
 
 
-def _by_people(judgments: Judgments, texts: Sequence[str], corpus: str) -> _Labels:
-    labels = all_majority_labels(judgments, judgments.version(), None)
+def _by_people(judgments: Judgments, labels: Mapping[str, bool], texts: Sequence[str], corpus: str) -> _Labels:
     query = select(pairs.c.key, pairs.c.perspective).where(pairs.c.corpus == corpus)
     known = set(texts)
     with judgments.reading() as connection:

@@ -1,5 +1,6 @@
-"""Label sources: a detector, people's judgments, gold labels, labels derived from the former for merged or reworded perspectives,
-several sources in order of trust (`human>embedded`), or a detector whose mean is corrected by people's judgments of a sample.
+"""Label sources: a detector, people's judgments, the consensus of these judgments with its uncertainty
+(`consensus(dawid-skene)`), gold labels, labels derived from the former for merged or reworded perspectives, several sources in
+order of trust (`human>embedded`), or a detector whose mean is corrected by people's judgments of a sample.
 
 The rule for derived labels: a passage supports a new perspective if it supports any perspective that the new one replaced. It
 does not support the new one if all of the replaced perspectives have a label and it supports none of them. Otherwise there is
@@ -33,13 +34,14 @@ from berdseye.detectors.opinions import Grade, grade_of
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.thresholds import Tuned
 from berdseye.detectors.trained import adopted_detector, detector_names
+from berdseye.evaluation.labels.consensus import CONSENSUS, METHODS, Method, consensus_of
 
 Values = npt.NDArray[np.float64]
 Parts = list[tuple[str, ...]]
 HUMAN = "human"
 CORRECTED = "corrected"
 DERIVED = "derived"
-_NO_DETECTORS = (HUMAN, GOLD, DERIVED)
+_NO_DETECTORS = (HUMAN, GOLD, DERIVED, *(f"{CONSENSUS}({method})" for method in METHODS))
 _FEW = 2000
 
 
@@ -97,6 +99,7 @@ class LabelSource:
     """Sources in order of trust: the first source that has a label for a pair gives the pair's label.
 
     A `corrected` source is one detector; people's judgments correct the means of its labels (evaluation/scores/corrected.py).
+    If the first source is `consensus(...)`, the uncertainty of people's labels is part of measures (evaluation/scores/drawn.py).
     """
 
     parts: tuple[str, ...]
@@ -109,6 +112,11 @@ class LabelSource:
     def plain(self) -> "LabelSource":
         """The source without correction: for a corrected source its detector, for any other source itself."""
         return LabelSource(self.parts)
+
+    @property
+    def consensus(self) -> Method | None:
+        """The method of the consensus of people's judgments, if the source begins with one."""
+        return next((method for method in METHODS if self.parts[:1] == (f"{CONSENSUS}({method})",)), None)
 
     @property
     def asks_detector(self) -> bool:
@@ -132,7 +140,7 @@ def label_versions(workspace: Workspace, judgments: Judgments, source: LabelSour
     detectors = {part: parse_detector(part, workspace) for part in source.parts if part not in _NO_DETECTORS}
     versions = {part: detector.version for part, detector in detectors.items()}
     versions |= {f"threshold of {p}": f"{d.threshold:g}" for p, d in detectors.items() if isinstance(d, Tuned)}
-    if parts & {HUMAN, DERIVED}:
+    if parts & {HUMAN, DERIVED} or source.consensus is not None:
         versions["judgments"] = str(judgments.version())
     if parts & {GOLD, DERIVED}:
         versions[GOLD] = LabelStore(workspace).state(GOLD)
@@ -161,6 +169,7 @@ def default_sources(workspace: Workspace) -> list[str]:
         f"{HUMAN}>{adopted}",
         f"{CORRECTED}({adopted})",
         HUMAN,
+        f"{CONSENSUS}({METHODS[0]})",
         GOLD,
         *others,
     ]
@@ -168,7 +177,8 @@ def default_sources(workspace: Workspace) -> list[str]:
 
 
 def parse_label_source(text: str) -> LabelSource:
-    """Parse a label source such as `embedded`, `human`, `gold`, `human>derived>embedded` or `corrected(embedded)`.
+    """Parse a label source such as `embedded`, `human`, `gold`, `human>derived>embedded`, `consensus(dawid-skene)>embedded` or
+    `corrected(embedded)`. `consensus` alone stands for `consensus(dawid-skene)`.
 
     Raises `UnknownNameError` for an unknown source and `BadInputError` for sources that cannot be combined.
     """
@@ -182,12 +192,19 @@ def parse_label_source(text: str) -> LabelSource:
         if inner.corrected or len(inner.parts) > 1 or inner.parts[0] in _NO_DETECTORS:
             raise BadInputError(f"'{inner}' is not a detector.", hint=f"Write, for example, {CORRECTED}(embedded).")
         return LabelSource(inner.parts, corrected=True)
-    parts = tuple(str(call) for call in calls)
+    parts = tuple(f"{CONSENSUS}({METHODS[0]})" if str(call) == CONSENSUS else str(call) for call in calls)
     for place, part in enumerate(parts):
+        if part.startswith(f"{CONSENSUS}(") and part not in _NO_DETECTORS:
+            raise UnknownNameError("method of the consensus", part[len(CONSENSUS) + 1 : -1], METHODS)
+        if part.startswith(CONSENSUS) and (place > 0 or HUMAN in parts):
+            raise BadInputError(
+                f"In '{text}', {part} must be the first source and takes the place of {HUMAN}.",
+                hint=f"Write, for example, {part}>embedded.",
+            )
         if part in _NO_DETECTORS:
             continue
         if part.partition("(")[0] not in detector_kinds():
-            raise UnknownNameError("label source", part, [*_NO_DETECTORS, CORRECTED, *detector_kinds()])
+            raise UnknownNameError("label source", part, [*_NO_DETECTORS, CONSENSUS, CORRECTED, *detector_kinds()])
         if place < len(parts) - 1:
             raise BadInputError(
                 f"In '{text}', no source can follow {part}.", hint="A detector labels every pair, so it must be last."
@@ -244,7 +261,11 @@ def labels_by_key(
     store = LabelStore(workspace)
     labels: npt.NDArray[np.float64] = np.full(len(keys), np.nan)
     for part in source.parts:
-        if part == HUMAN:
+        if not keys:
+            values = labels
+        elif source.consensus is not None and part == source.parts[0]:
+            values = consensus_of(judgments, source.consensus).labels(np.array(keys, dtype="S32"))
+        elif part == HUMAN:
             human = (
                 majority_labels(judgments.present(keys), first=first, gold=adjudicated_labels(judgments, keys))
                 if len(keys) <= _FEW

@@ -11,12 +11,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from berdseye.data.datasets.pir_tasks import PirTask, known_task
-from berdseye.evaluation.measures import Unit
+from berdseye.evaluation.measures import Unit, parse_measure
 from berdseye.evaluation.published import published
 from berdseye.evaluation.published.berds import paper_datasets
 from berdseye.evaluation.scores.scoring import Score, macro_average
-from berdseye.evaluation.statistics.significance import Test, compare, letters
+from berdseye.evaluation.statistics.rank_sets import Ranks, decided_pairs, ranks_of
+from berdseye.evaluation.statistics.significance import Comparison, Test, adjusted, compare, letters
 from berdseye.evaluation.studies.comparing import corrected_comparisons
+from berdseye.evaluation.studies.result import latex_text
 
 AVERAGE = "average"
 _TABLES = {"berds_base_k5": "BERDS, table 3", "berds_base_k10": "BERDS, table 17"}
@@ -32,8 +34,10 @@ def board(scores: Sequence[Score], *, test: Test = "t", correction: str = "holm"
     """Return one row for each data set, system (corpus and pipeline) and measure.
 
     Columns: `value`, `low` and `high` as tables show them, `n`, `judged` in percent, `labels`, `detector version` and its `grade`
-    (empty without a detector), `unit`, and `group`, the letters of `berdseye.evaluation.statistics.significance`. A value over
-    too few labels is withheld (`evaluation.scores.enough_judged`): it is NaN and has no letter. With several data sets, rows of
+    (empty without a detector), `unit`, `group`, the letters of `berdseye.evaluation.statistics.significance`, and `rank_best` and
+    `rank_worst`, the ranks that the data allow with 95% confidence for all systems together, by paired t tests with Holm's
+    correction whatever the test of the letters (`berdseye.evaluation.statistics.rank_sets`). A value over too few labels is
+    withheld (`evaluation.scores.enough_judged`): it is NaN and has neither letters nor ranks. With several data sets, rows of
     the data set 'average' hold the mean over all data sets of each system that ran on all of them; their letters come from the
     questions of all data sets, in which every data set has the same weight.
     """
@@ -58,14 +62,16 @@ def best_first(frame: pd.DataFrame) -> pd.DataFrame:
 def laid_out(frame: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of one measure as a table of texts: one row per system, the best first, and one column per data set.
 
-    `frame` holds rows of `board`. Below them come the published rows `printed` (of `printed_rows`), with their source in the
-    column of the label source.
+    `frame` holds rows of `board`. The column `ranks` has the rank sets of the last data set, by which the rows are ordered.
+    Below them come the published rows `printed` (of `printed_rows`), with their source in the column of the label source.
     """
     ours = frame.assign(cell=[_cell(row) for row in frame.to_dict("records")])
     columns = list(dict.fromkeys(frame["dataset"]))
     ordered = best_first(ours[ours["dataset"] == columns[-1]])[["corpus", "pipeline"]]
     systems = pd.concat([ordered, ours[["corpus", "pipeline"]]]).drop_duplicates()
     wide = ours.pivot(index=["corpus", "pipeline"], columns="dataset", values="cell")[columns]
+    last = ours[ours["dataset"] == columns[-1]].set_index(["corpus", "pipeline"])
+    wide["ranks"] = pd.Series([_ranks(row) for row in last.to_dict("records")], index=last.index, dtype=object)
     wide["judged@k"] = (
         ours[ours["dataset"] != AVERAGE].groupby(["corpus", "pipeline"])["judged"].mean().map("{:.0f}%".format)
     )
@@ -85,6 +91,29 @@ def _cell(row: Mapping[Hashable, Any]) -> str:
         return f"– (judged {row['judged']:.0f}%)" if row["withheld"] else "–"
     interval = f"  [{low:.1f}, {high:.1f}]" if np.isfinite(low) else ""
     return f"{value:.1f}{interval}  {row['group']}".rstrip()
+
+
+def _ranks(row: Mapping[Hashable, Any]) -> str:
+    return "" if np.isnan(row["rank_best"]) else str(Ranks(int(row["rank_best"]), int(row["rank_worst"])))
+
+
+def leaderboard_latex(frame: pd.DataFrame) -> str:
+    """Return the rows of one measure, as `laid_out` arranges them, as a LaTeX table (booktabs), escaped; its caption says where
+    the numbers come from."""
+    first = frame.iloc[0]
+    table = laid_out(frame, printed_rows("", {}))
+    styled = table.style.format(escape="latex").format_index(escape="latex", axis=1).hide(axis=0)
+    caption = latex_text(
+        f"{first['measure']}{', percent' if first['unit'] == 'share' else ''}, with 95% intervals over questions; labels: "
+        f"{first['labels']}. Systems with a common letter do not differ significantly. Ranks: the ranks on "
+        f"{ranked_dataset(frame)} that the data allow with 95% confidence for all systems together."
+    )
+    return styled.to_latex(hrules=True, caption=caption, label=f"tab:leaderboard-{first['measure']}")
+
+
+def ranked_dataset(frame: pd.DataFrame) -> str:
+    """Return the name of the data set whose ranks `laid_out` shows."""
+    return str(list(dict.fromkeys(frame["dataset"]))[-1])
 
 
 def weighted(values: Sequence[npt.NDArray[np.float64]]) -> list[npt.NDArray[np.float64]]:
@@ -114,7 +143,40 @@ def _rows(systems: Sequence[Sequence[Score]], test: Test, correction: str) -> li
         comparisons = compare(averaged, test=test, correction=correction, intervals=False)
     ordered = best_first(pd.DataFrame([{**rows[int(name)], "name": name} for name in known])) if known else None
     groups = letters([] if ordered is None else ordered["name"].tolist(), comparisons)
-    return [{**row, "group": groups.get(f"{number}", "")} for number, row in enumerate(rows)]
+    ranks = _rank_sets(known, comparisons)
+    return [
+        {
+            **row,
+            "group": groups.get(f"{number}", ""),
+            "rank_best": ranks[f"{number}"].best if f"{number}" in ranks else np.nan,
+            "rank_worst": ranks[f"{number}"].worst if f"{number}" in ranks else np.nan,
+        }
+        for number, row in enumerate(rows)
+    ]
+
+
+def _rank_sets(systems: Mapping[str, Sequence[Score]], comparisons: Sequence[Comparison]) -> dict[str, Ranks]:
+    """Return the rank set of each system; those of corrected means come from the comparisons of these means."""
+    scores = [score for of_system in systems.values() for score in of_system]
+    if any(s.people is not None for s in scores):
+        fewer = scores[0].unit == "passages"
+        apart = [
+            c if (c.difference > 0) != fewer else c.reversed for c in adjusted(comparisons, "holm") if c.significant
+        ]
+        return ranks_of(list(systems), [(c.a, c.b) for c in apart])
+    return ranks_of(list(systems), decided(systems))
+
+
+def decided(systems: Mapping[str, Sequence[Score]]) -> list[tuple[str, str]]:
+    """Return the pairs of systems (better, worse) whose order is decided, from the scores of each system by one measure, one a
+    data set, that are not corrected means."""
+    found = next((s for scores in systems.values() for s in scores), None)
+    if found is None:
+        return []
+    values = {name: [s.values if s.draws is None else s.draws for s in scores] for name, scores in systems.items()}
+    return decided_pairs(
+        values, bounds=parse_measure(found.measure).differences, fewer_is_better=found.unit == "passages"
+    )
 
 
 def _row(scores: Sequence[Score]) -> dict[str, object]:

@@ -24,7 +24,7 @@ def standings(measured: pd.DataFrame, printed: pd.DataFrame, title: str) -> alt.
     theirs = printed.assign(what=printed["source"].map("printed in {}".format), group="", n=np.nan, judged=np.nan)
     both = pd.concat([ours, theirs.assign(unit=ours["unit"].iloc[0] if len(ours) else "share")])
     both = best_first(both.assign(system=_systems(both)))
-    tooltip = ["system", "value", "low", "high", "n", "judged", "group", "what"]
+    tooltip = ["system", "value", "low", "high", "n", "judged", "group", "rank_best", "rank_worst", "what"]
     base = alt.Chart(both[[c for c in (*tooltip, "pipeline") if c in both]]).encode(
         y=alt.Y("system:N", title=None, sort=both["system"].tolist(), axis=alt.Axis(labelLimit=420))
     )

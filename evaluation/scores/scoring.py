@@ -15,6 +15,7 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.runs.pairs import fitting_corpus
 from berdseye.data.runs.stored import Run, RunManifest
 from berdseye.data.workspace import Workspace
+from berdseye.evaluation.labels.consensus import consensus_of
 from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_run
 from berdseye.evaluation.labels.qrels import Qrels, pooled_qrels
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource, source_grade
@@ -22,6 +23,7 @@ from berdseye.evaluation.labels.support import Pairs, Support, share_labelled
 from berdseye.evaluation.measures import Measure, Unit, parse_measure, values_of
 from berdseye.evaluation.scores.corrected import corrected_mean
 from berdseye.evaluation.scores.counted import Counted, Unjudged, counted_questions, unjudged_of
+from berdseye.evaluation.scores.drawn import drawn_values, expected_values, mean_of_draws
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, Floor, below, enough_judged, min_judged_of, withheld
 from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
 
@@ -32,6 +34,9 @@ NO_SAMPLE = "no question was drawn at random and judged completely"
 @dataclass(frozen=True)
 class Score:
     """The score of a run by one measure. `values` holds the value of each question, in the order of the data set.
+
+    If the labels are those of a consensus, `draws` float64[n_draws, n_questions] holds the values under draws of the labels,
+    `values` are their means, and the interval includes the uncertainty of the labels (`evaluation.scores.drawn`).
 
     For a corrected label source, `values` are the detector's, and `people` holds people's values on the questions that were drawn
     at random and judged completely. `pairs` int64[n_questions, 2] holds the numbers of labelled pairs and of pairs in each
@@ -50,6 +55,7 @@ class Score:
     values: npt.NDArray[np.float64]
     pairs: Pairs
     people: npt.NDArray[np.float64] | None = None
+    draws: npt.NDArray[np.float64] | None = None
     unit: Unit = "share"
     withheld: str = ""
     grade: str = ""
@@ -117,7 +123,8 @@ def score_run(
 
     A corrected source gives the corrected mean. Its n counts the questions that a batch drew at random and that people judged
     completely (`annotation.batches.random_sample`), and its judged@k is that of people. Raises `BadInputError` if there is no
-    such question.
+    such question. A source that begins with `consensus(...)` gives the mean over draws of its labels, and an interval that
+    includes their uncertainty (`evaluation.scores.drawn`); which questions count follows from the labels themselves.
     """
     reader = _StoredRun(workspace, judgments, run, pool, progress)
     scores = score_read(
@@ -219,15 +226,23 @@ def score_read(
         fitting_corpus(workspace, reader.run(), load_dataset(workspace, manifest.dataset))
     pool = reader.pool(source, measures)
     counted = replace(pool.counted, unjudged=unjudged_of(workspace, unjudged))
+    agreed = None if source.consensus is None else consensus_of(judgments, source.consensus)
+    draws = None
     if pool.qrels is not None and pooled is not None:
-        support = pool.qrels.support(reader.run().ids[:, :k])
-        return scores_of(measures, support, counted, None, min_judged=floor, **made_by)
-    support = reader.labelled(source.plain, k).support
+        ids = reader.run().ids[:, :k]
+        support = pool.qrels.support(ids)
+        if agreed is not None:
+            draws = drawn_values(measures, agreed, pool.qrels, ids, support)
+        return scores_of(measures, support, counted, None, draws, min_judged=floor, **made_by)
+    labelled = reader.labelled(source.plain, k)
+    support = labelled.support
+    if agreed is not None:
+        draws = drawn_values(measures, agreed, labelled, labelled.ids, support)
     people = None
     if source.corrected:
         by_people = reader.labelled(LabelSource((HUMAN,)), k)
         people = PeopleSample(by_people.support, samples_of(judgments, manifest.dataset, by_people, measures))
-    return scores_of(measures, support, counted, people, min_judged=floor, **made_by)
+    return scores_of(measures, support, counted, people, draws, min_judged=floor, **made_by)
 
 
 @dataclass(frozen=True)
@@ -308,14 +323,17 @@ def without_questions(scores: Sequence[Score], left_out: Sequence[bool]) -> list
     for score in scores:
         values = np.where(kept, score.values, np.nan)
         people = None if score.people is None else np.where(kept, score.people, np.nan)
-        estimate = (
-            mean_with_interval(values, bounds=parse_measure(score.measure).bounds)
-            if people is None
-            else corrected_mean(people, values, bounds=parse_measure(score.measure).bounds).estimate
-        )
+        draws = None if score.draws is None else np.where(kept, score.draws, np.nan)
+        bounds = parse_measure(score.measure).bounds
+        if draws is not None:
+            estimate = mean_of_draws(draws, bounds)
+        elif people is not None:
+            estimate = corrected_mean(people, values, bounds=bounds).estimate
+        else:
+            estimate = mean_with_interval(values, bounds=bounds)
         if score.withheld:
             estimate = Estimate(np.nan, np.nan, np.nan, estimate.n)
-        remaining.append(replace(score, values=values, people=people, estimate=estimate))
+        remaining.append(replace(score, values=values, people=people, draws=draws, estimate=estimate))
     return remaining
 
 
@@ -324,6 +342,7 @@ def scores_of(
     support: Support,
     counted: Counted,
     people: PeopleSample | None = None,
+    draws: Sequence[npt.NDArray[np.float64]] | None = None,
     *,
     min_judged: float = MIN_JUDGED,
     dataset: str,
@@ -336,18 +355,24 @@ def scores_of(
     """Compute one score for each measure from the support of a ranking, over the questions that count.
 
     judged@k is the share of labelled pairs of the questions that have a value, or if none has, of those that count.
-    `people` holds people's labels for a corrected mean. `min_judged` does not apply to corrected means, because their interval
+    `people` holds people's labels for a corrected mean, `draws` the values under draws of uncertain labels, float64[n_draws,
+    n_questions] for each measure. `min_judged` does not apply to corrected means, because their interval
     shows whether the sample is large enough.
     """
     scores = []
-    for measure, raw in zip(measures, values_of(measures, support), strict=True):
-        values, by_people, reason = np.where(counted.by(measure, support), raw, np.nan), None, ""
+    for place, (measure, raw) in enumerate(zip(measures, values_of(measures, support), strict=True)):
+        counts = counted.by(measure, support)
+        drawn = None if draws is None else np.where(counts, draws[place], np.nan)
+        values, by_people, reason = np.where(counts, raw, np.nan), None, ""
+        if drawn is not None:
+            values = expected_values(drawn)
         valued = ~np.isnan(values)
         valued = valued if valued.any() else counted.questions
         pairs = (support if people is None else people.support).pairs_at(measure.k)
         judged = share_labelled(pairs[valued])
         if people is None:
-            estimate = mean_with_interval(values, bounds=measure.bounds)
+            bounds = measure.bounds
+            estimate = mean_with_interval(values, bounds=bounds) if drawn is None else mean_of_draws(drawn, bounds)
             if estimate.n and not enough_judged(judged, min_judged):
                 estimate, reason = withheld(estimate, judged, min_judged), below(min_judged)
         else:
@@ -367,6 +392,7 @@ def scores_of(
                 values,
                 pairs,
                 by_people,
+                drawn,
                 measure.unit,
                 reason,
                 grade,

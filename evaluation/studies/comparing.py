@@ -14,6 +14,7 @@ from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.labels.support import Pairs, share_labelled
 from berdseye.evaluation.measures import Measure, parse_measure, parse_measures
 from berdseye.evaluation.scores.corrected import corrected_mean
+from berdseye.evaluation.scores.drawn import mean_of_draws
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, below, enough_judged, withheld
 from berdseye.evaluation.scores.scoring import Score
 from berdseye.evaluation.statistics.intervals import mean_with_interval
@@ -143,7 +144,11 @@ def points_by_k(
     for measure, values in zip(measures, by_measure, strict=True):
         of_measure = [s for s in scores if s.measure == str(measure)]
         judged = share_labelled(np.concatenate([s.pairs for s in of_measure])[counted])
-        estimate = mean_with_interval(np.where(everywhere, values, np.nan), bounds=measure.bounds)
+        if any(s.draws is not None for s in of_measure):
+            draws = np.concatenate([_draws(s) for s in of_measure], axis=1)
+            estimate = mean_of_draws(np.where(everywhere, draws, np.nan), measure.bounds)
+        else:
+            estimate = mean_with_interval(np.where(everywhere, values, np.nan), bounds=measure.bounds)
         estimate = withheld(estimate, judged, min_judged)
         value, low, high = ((100 if measure.unit == "share" else 1) * x for x in estimate[:3])
         points.append({"k": measure.k, "value": value, "low": low, "high": high, "n": estimate.n,
@@ -233,6 +238,10 @@ def _too_few_shared(cells: pd.DataFrame) -> tuple[str, ...]:
     return (
         () if (cells["n"] > 1).all() else ("Some systems share fewer than two questions for which both have a value.",)
     )
+
+
+def _draws(score: Score) -> npt.NDArray[np.float64]:
+    return score.values[None] if score.draws is None else score.draws
 
 
 def _people(score: Score) -> npt.NDArray[np.float64]:

@@ -72,7 +72,7 @@ class Table:
         """Return the layout as a LaTeX table (booktabs), escaped."""
         styled = self.laid_out().style.format(escape="latex").format_index(escape="latex", axis=0)
         styled = styled.format_index(escape="latex", axis=1)
-        return styled.to_latex(hrules=True, caption=_latex_text(self.caption), label=f"tab:{self.name}")
+        return styled.to_latex(hrules=True, caption=latex_text(self.caption), label=f"tab:{self.name}")
 
     def _shown(self, cell: Mapping[Any, Any]) -> str:
         def number(name: str) -> str | None:
@@ -132,7 +132,8 @@ def _withheld(cells: pd.DataFrame, min_judged: float) -> int:
     return int((value.isna() & (n > 0) & (judged < min_judged)).sum())
 
 
-def _latex_text(text: str) -> str:
+def latex_text(text: str) -> str:
+    """Return a text with the characters escaped that are special in LaTeX."""
     return re.sub(r"[\\&%$#_{}~^]", lambda match: _LATEX.get(match[0], f"\\{match[0]}"), text)
 
 

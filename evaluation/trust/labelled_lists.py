@@ -154,7 +154,9 @@ def labelled_lists(
                 asked_of.append(question)
             places[system, question, rank, perspective] = number
     said = labels_of(workspace, judgments, source, pairs, progress=progress)
-    by_people = LabelSource(tuple(p for p in source.parts if p in (HUMAN, GOLD)))
+    by_people = LabelSource(
+        tuple(p for p in source.parts if p in (HUMAN, GOLD) or (source.consensus and p == source.parts[0]))
+    )
     trusted = labels_of(workspace, judgments, by_people, pairs) if by_people.parts else np.full(len(pairs), np.nan)
     store = LabelStore(workspace)
     scores = label(store, detector, pairs, progress=progress).astype(np.float64)

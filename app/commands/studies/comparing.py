@@ -1,4 +1,5 @@
-"""`berdseye study compare | curves | corrected | decision | trust`: compare systems, and test how certain their order is."""
+"""`berdseye study compare | curves | corrected | decision | rankings | trust`: compare systems, and test how certain their order
+is."""
 
 from typing import Annotated
 
@@ -20,6 +21,7 @@ def register(group: typer.Typer) -> None:
     """Add the commands."""
     register_comparing(group)
     register_decision(group)
+    register_rankings(group)
     register_trust(group)
 
 
@@ -91,6 +93,36 @@ def decision(
     saving over pairs in random order, how often the answer was wrong, and whether the predicted number of judgments was right.
 
     Example: `berdseye study decision --dataset debate --corpus web --measure Precision@5 --trials 50`
+    """
+
+
+def register_rankings(group: typer.Typer) -> None:
+    """Add the command."""
+    group.command()(rankings)
+
+
+@study_command("rankings")
+def rankings(
+    dataset: Annotated[str, typer.Option(help="The data set whose stored runs are ranked.")],
+    corpus: _CorpusOption,
+    pipeline: _PipelineOption = None,
+    measure: Annotated[str, typer.Option(help="The measure to rank by.")] = "MRecall@5",
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A label source to rank under; repeatable. Default: people, their consensus, gold labels and all detectors "
+            "that are ready."
+        ),
+    ] = None,
+    min_judged: MinJudgedOption = None,
+) -> None:
+    """Rank the same runs under several label sources, and report which systems swap places when the judge changes.
+
+    For each source: the ranks, and the rank sets, which are the ranks that the questions allow with 95% confidence for all
+    systems together. For every two sources: Kendall's tau, and the pairs of systems that swap. All values are over the same
+    questions.
+
+    Example: `berdseye study rankings --dataset debate --corpus web --measure Precision@5 --labels gold --labels embedded`
     """
 
 

@@ -87,6 +87,38 @@ def decision(
     )
 
 
+def rankings(
+    workspace: Workspace,
+    progress: Progress,
+    *,
+    dataset: str,
+    corpus: str,
+    pipeline: Names = None,
+    measure: str = "MRecall@5",
+    labels: Names = None,
+    min_judged: MinJudged = None,
+) -> "StudyResult":
+    """Rank the same runs under several label sources, and list the systems that swap places."""
+    from berdseye.annotation.judgments.log import Judgments
+    from berdseye.evaluation.labels.sources import parse_label_source
+    from berdseye.evaluation.measures import parse_measure
+    from berdseye.evaluation.studies.gathering import stored_runs
+    from berdseye.evaluation.studies.rankings import judging_sources, rankings_study
+
+    judgments = Judgments.open(workspace.judgments_url)
+    parsed = parse_measure(measure)
+    sources = dict.fromkeys(map(parse_label_source, labels or judging_sources(workspace, judgments)))
+    return rankings_study(
+        workspace,
+        judgments,
+        stored_runs(workspace, dataset, corpus, pipeline),
+        list(sources),
+        parsed,
+        min_judged=min_judged,
+        progress=progress,
+    )
+
+
 def trust(
     workspace: Workspace,
     progress: Progress,

@@ -34,6 +34,7 @@ STUDIES: "Mapping[str, Callable[..., StudyResult]]" = {
     "dmerit": dmerit.dmerit,
     "pir": pir.pir,
     "pir-downstream": pir.pir_downstream,
+    "rankings": comparing.rankings,
     "trust": comparing.trust,
 }
 """Each takes a workspace, a `Progress`, and its options as keywords. `berdseye study NAME` has the same name and options."""

@@ -152,3 +152,13 @@ def test_agreement_is_computed_over_a_batch_or_some_raters(said: Judgments) -> N
     assert not says(at, "Ina", "markdown")
     said.sign_in("Dora")
     assert says(drawn(raters="Dora"), "nobody of these people", "info")
+
+
+@pytest.mark.usefixtures("said")
+def test_reliability_of_people_is_drawn_with_whom_to_ask_next() -> None:
+    at = drawn()
+    assert "How reliable is each person?" in [s.value for s in at.subheader]
+    asked = next(table.value for table in at.dataframe if "ask" in table.value)
+    assert set(asked["ask"]) <= {HOSTILE, "Bo"}
+    assert (asked["gain"] > 0).all()
+    assert {"Methods.md", "Methods.tex"} <= {button.proto.label for button in at.get("download_button")}

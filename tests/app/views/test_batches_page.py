@@ -317,3 +317,19 @@ def test_texts_of_the_page_are_shown_as_they_are(at_hand: Workspace, tmp_path: P
     assert HOSTILE not in str(at.table[0].value.to_numpy().tolist())
     assert "Created" in at.table[0].value.index
     assert texts(drawn("batches"))
+
+
+# How many -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("at_hand")
+def test_the_page_computes_how_many_questions_pairs_and_people_a_study_needs() -> None:
+    at = drawn("batches", name="Lea")
+    assert {m.label: m.value for m in at.metric} == {"Questions": "128", "Pairs": "296", "People": "7"}
+    at.number_input(key="power-width").set_value(0.4)
+    assert {m.label: m.value for m in again(at).metric}["Pairs"] == "74"
+    at.number_input(key="power-accuracy").set_value(0.5)
+    at.run()
+    assert not at.exception
+    assert any("The accuracy must be between" in error.value for error in at.error)
+    assert {m.label for m in at.metric} == {"Questions", "Pairs"}

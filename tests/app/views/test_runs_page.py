@@ -156,3 +156,22 @@ def test_a_drawn_run_leaves_out_its_questions_without_a_label(demo: Workspace) -
         assert says(at, rf"unjudged: {rule}", "caption")
         drawn_values.append(values)
     assert drawn_values[0][1] < drawn_values[1][1], "the questions that are left out counted as finding nothing"
+
+
+@pytest.mark.usefixtures("demo")
+def test_where_the_mixture_differs_one_click_chooses_the_corrected_detector() -> None:
+    at = drawn("runs", labels="human>gold>stance")
+    assert says(at, r"Of the labels of .*corrected\(stance\)", "caption")
+    at.button(key="correct-labels").click().run()
+    assert not at.exception
+    assert at.selectbox(key="labels").value == "corrected(stance)"
+    assert says(at, "drew at random.*random-questions", "error"), "the demo has no sample"
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_consensus_of_people_is_a_choice_and_ranks_are_listed() -> None:
+    at = drawn("runs", labels="consensus(dawid-skene)>stance", of_corpora="web", of_datasets="debate")
+    table = at.dataframe[0].value
+    assert set(table["labels"]) == {"consensus(dawid-skene)>stance"}
+    assert table["ranks"].str.fullmatch(r"\d+(–\d+)?").all()
+    assert "consensus(dawid-skene)" in at.selectbox(key="labels").options

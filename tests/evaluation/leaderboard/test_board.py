@@ -8,7 +8,15 @@ import pandas as pd
 import pytest
 
 from berdseye.data.runs.stored import RunManifest
-from berdseye.evaluation.leaderboard.board import AVERAGE, best_first, board, laid_out, printed_rows, weighted
+from berdseye.evaluation.leaderboard.board import (
+    AVERAGE,
+    best_first,
+    board,
+    laid_out,
+    leaderboard_latex,
+    printed_rows,
+    weighted,
+)
 from berdseye.evaluation.leaderboard.charts import quality_against_cost, standings
 from berdseye.evaluation.leaderboard.costs import judging_minutes, system_costs
 from berdseye.evaluation.measures import Unit
@@ -39,6 +47,13 @@ def test_systems_share_letters_where_they_do_not_differ() -> None:
     found = board([score("d", "poor", POOR), score("d", "good", GOOD), score("d", "nearly", nearly)])
     assert by(found, "d", "group") == {"good": "a", "nearly": "a", "poor": "b"}
     assert by(found, "d", "value") == {"good": 90.0, "nearly": 85.0, "poor": 20.0}
+    assert by(found, "d", "rank_worst") == {"good": 2, "nearly": 2, "poor": 3}
+    table = laid_out(found, printed_rows("MRecall@5", {"d": 20}))
+    assert table["ranks"].tolist() == ["1–2", "1–2", "3"]
+    latex = leaderboard_latex(found)
+    assert r"\toprule" in latex
+    assert "1–2" in latex
+    assert r"labels: embedded" in latex
     assert AVERAGE not in set(found["dataset"]), "one data set is its own average"
     assert best_first(found)["pipeline"].tolist() == ["good", "nearly", "poor"]
 
@@ -48,6 +63,7 @@ def test_too_few_labels_give_no_number_and_no_letter() -> None:
     kept = replace(poor, estimate=withheld(poor.estimate, poor.judged), withheld="judged below 50%")
     found = board([score("d", "good", GOOD), kept])
     assert by(found, "d", "group") == {"good": "a", "poor": ""}
+    assert np.isnan(by(found, "d", "rank_best")["poor"])  # type: ignore[arg-type]
     assert laid_out(found, printed_rows("MRecall@5", {"d": 20}))["d"].tolist() == [
         "90.0  [69.9, 97.2]  a",
         "– (judged 40%)",
