@@ -104,9 +104,19 @@ def create(
         int, typer.Option(min=0, help="How many pairs, drawn with the seed, every person judges first.")
     ] = 0,
     order: Annotated[
-        Literal["batch", "uncertainty", "disagreement", "decision"],
-        typer.Option(help="The order of the pairs. --decide sets it to decision."),
+        Literal["batch", "uncertainty", "disagreement", "decision", "random"],
+        typer.Option(
+            help="The order of the pairs. uncertainty, decision and random draw each with a probability that is stored with "
+            "its judgments, as corrected(DETECTOR) needs. --decide sets it to decision."
+        ),
     ] = "batch",
+    draw_by: Annotated[
+        Literal["pair", "passage", "question"] | None,
+        typer.Option(
+            help="What these orders draw as a whole. Default: passage, which Precision needs; question with --decide by "
+            "another measure than Precision."
+        ),
+    ] = None,
     detector: Annotated[
         str | None,
         typer.Option(help="The detector that gives probabilities and decisions. By default the adopted one."),
@@ -177,6 +187,7 @@ def create(
         reservation_seconds=reservation_minutes * 60,
         answer_sets=tuple(answer_set or ()),
         dataset=dataset,
+        drawn_by=draw_by,
     )
     not_with("--task prefer", request.resolved_task == "prefer", "detector", "shown", why="which uses no detector")
     folder = open_workspace(workspace)
@@ -341,7 +352,7 @@ def _judgments(workspace: "Workspace") -> "Judgments":
 def _as_json(batch: "Batch") -> dict[str, object]:
     return {
         **{field: getattr(batch, field) for field in ("name", "at", "made_by", "task", "per_pair", "calibration")},
-        **{field: getattr(batch, field) for field in ("order", "blind", "shown_share", "seed")},
+        **{field: getattr(batch, field) for field in ("order", "drawn_by", "blind", "shown_share", "seed")},
         "reservation_minutes": batch.hold / 60 if batch.hold % 60 else batch.hold // 60,
         **{field: getattr(batch, field) for field in ("recipe", "guidelines")},
         "people": [person.name for person in batch.people],

@@ -11,8 +11,18 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from berdseye.annotation.batches.draws import Unit
 from berdseye.annotation.batches.runs_queue import pairs_of_runs
-from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, Order, Task, batch_questions, create_batch
+from berdseye.annotation.batches.stored import (
+    SAMPLED,
+    Batch,
+    BatchPlan,
+    Item,
+    Order,
+    Task,
+    batch_questions,
+    create_batch,
+)
 from berdseye.annotation.guidelines.versions import keep
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.datasets.stored import split_unit
@@ -55,7 +65,7 @@ class BatchRequest:
     questions) and `decide` (two runs, compared by `measure`), and are not of questions of the batches `without`. `strata` divide
     a `sample`; `shown` puts the detector's label before people, `experiment` does so for that share of pairs and people.
     `detector` names the label source of probabilities, by default the adopted detector. `guidelines` is a text of the batch's
-    own.
+    own. `drawn_by` is what an order that is a sampling draws as a whole (None: what the measures of the task need).
     """
 
     name: str
@@ -83,6 +93,7 @@ class BatchRequest:
     reservation_seconds: int = 30 * 60
     answer_sets: tuple[str, ...] = ()
     dataset: str | None = None
+    drawn_by: Unit | None = None
 
     @property
     def source(self) -> str:
@@ -123,6 +134,21 @@ class BatchRequest:
         if self.order == "decision":
             raise BadInputError("`--order decision` requires `--decide RUN_A RUN_B`.")
         return self.order
+
+    @property
+    def resolved_drawn_by(self) -> Unit:
+        """What is drawn as a whole: by default the question for a decision by a measure of whole questions, otherwise the
+        passage, which Precision needs; raises `BadInputError` if it is given for an order that draws nothing."""
+        if self.drawn_by is None:
+            if self.decide and parse_measure(self.measure).name != "Precision":
+                return "question"
+            return "pair" if self.resolved_task == "prefer" else "passage"
+        if self.resolved_order not in SAMPLED:
+            raise BadInputError(
+                f"The order {self.resolved_order} draws nothing.",
+                hint="Omit --draw-by, or use --order random or --order uncertainty.",
+            )
+        return self.drawn_by
 
     @property
     def resolved_strata(self) -> list[Stratum]:
@@ -232,6 +258,7 @@ def create_requested_batch(
         made_by=made_by,
         recipe=recipe,
         guidelines=guidelines,
+        drawn_by=request.resolved_drawn_by,
     )
     return create_batch(judgments, plan, items), len({item.record.key for item in items})
 
@@ -239,6 +266,7 @@ def create_requested_batch(
 def _checked(request: BatchRequest) -> tuple[Task, Order, list[Stratum]]:
     """The task, the order and the strata; raises `BadInputError` for a request that contradicts itself."""
     task, order, strata = request.resolved_task, request.resolved_order, request.resolved_strata
+    _ = request.resolved_drawn_by
     if request.preset == "random-questions":
         check_random_questions(
             order=order, calibration=request.calibration, sample=request.sample, without=request.without
