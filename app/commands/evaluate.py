@@ -249,6 +249,9 @@ def _stored(
             ws, Judgments.open(ws.judgments_url), runs, source, measures, min_judged=min_judged,
             unjudged=unjudged, progress=progress,
         )  # fmt: skip
+    for score in scores:
+        if score.sample_note:
+            note(f"{score.pipeline}, {score.measure}: {score.sample_note}.")
     return [s.as_row() for s in [*scores, *(macro_average(scores) if run is None else [])]]
 
 

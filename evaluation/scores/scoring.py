@@ -22,6 +22,12 @@ from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure, Unit, parse_measure, values_of
 from berdseye.evaluation.scores.corrected import corrected_mean
 from berdseye.evaluation.scores.counted import Counted, Unjudged, counted_questions, unjudged_of
+from berdseye.evaluation.scores.drawn_labels import (
+    DrawnLabels,
+    drawn_labels,
+    estimate_of,
+    sampled_batches,
+)
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, Floor, below, enough_judged, min_judged_of, withheld
 from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
 
@@ -33,9 +39,11 @@ NO_SAMPLE = "no question was drawn at random and judged completely"
 class Score:
     """The score of a run by one measure. `values` holds the value of each question, in the order of the data set.
 
-    For a corrected label source, `values` are the detector's, and `people` holds people's values on the questions that were drawn
-    at random and judged completely. `withheld` says why the estimate is NaN although it could be computed: too few pairs have
-    labels. `grade` is the grade of the detector among the labels, empty if there is none.
+    For a corrected label source, `values` are the detector's, and `people` holds people's values on the questions that were
+    drawn at random and judged completely; `drawn` holds the labels of a batch of draws instead, if no question was. `unsure`
+    counts the randomly drawn questions that are left out because people are unsure of a pair. `withheld` says why the estimate
+    is NaN although it could be computed: too few pairs have labels. `grade` is the grade of the detector among the labels,
+    empty if there is none.
     """
 
     dataset: str
@@ -51,6 +59,25 @@ class Score:
     unit: Unit = "share"
     withheld: str = ""
     grade: str = ""
+    drawn: DrawnLabels | None = None
+    unsure: int = 0
+
+    @property
+    def corrected(self) -> bool:
+        """Whether the estimate is a corrected mean."""
+        return self.people is not None or self.drawn is not None
+
+    @property
+    def sample_note(self) -> str:
+        """What to know of the sample behind a corrected mean, as a sentence without a full stop; empty if there is nothing."""
+        if self.drawn is not None:
+            return self.drawn.note
+        if not self.unsure:
+            return ""
+        return (
+            f"{self.unsure} randomly drawn questions are left out because people are unsure of a pair, so that the interval is "
+            "right only if these are like the others"
+        )
 
     def as_row(self) -> dict[str, Any]:
         """Return the score as a row of a table: its value and interval, and everything that made it."""
@@ -64,6 +91,18 @@ class Score:
             "labels": self.labels,
             "detector_version": self.detector_version,
             "withheld": self.withheld,
+        } | self._sample_row()
+
+    def _sample_row(self) -> dict[str, Any]:
+        if self.drawn is None:
+            return {"unsure_questions": self.unsure} if self.unsure else {}
+        found = self.drawn.estimated
+        return {
+            "batch": self.drawn.batch,
+            "effective_n": found.effective,
+            "heaviest_share": found.heaviest,
+            "unsure": self.drawn.unsure,
+            "waiting": self.drawn.waiting,
         }
 
     @property
@@ -81,8 +120,8 @@ class Score:
 
 @dataclass(frozen=True)
 class Pool:
-    """The pool of a data set and a corpus, which does not depend on the scored run: which questions count and, if a measure needs
-    them, the labels of all stored runs."""
+    """The pool of a data set and a corpus, which does not depend on the scored run: which questions count and, if a measure
+    needs them, the labels of all stored runs."""
 
     counted: Counted
     qrels: Qrels | None = None
@@ -102,16 +141,17 @@ def score_run(
 ) -> list[Score]:
     """Compute one score for each measure.
 
-    The questions that count follow from `berdseye.evaluation.scores.counted` and are equal for all runs; a question for which the
-    run retrieved no passage counts as covering no perspective. A score over less than a share `min_judged` of labelled pairs
-    (None: the workspace's setting) is withheld (`evaluation.scores.enough_judged`). `unjudged` 'left-out' leaves out the
-    questions without a label in the run's own top k (None: the workspace's setting, by default 'zero'). Measures of recall take
-    the labels of passages outside the run from all stored runs on its data set and corpus (`pooled_qrels`); `pool` is the
+    The questions that count follow from `berdseye.evaluation.scores.counted` and are equal for all runs; a question for which
+    the run retrieved no passage counts as covering no perspective. A score over less than a share `min_judged` of labelled
+    pairs (None: the workspace's setting) is withheld (`evaluation.scores.enough_judged`). `unjudged` 'left-out' leaves out the
+    questions without a label in the run's own top k (None: the workspace's setting, by default 'zero'). Measures of recall
+    take the labels of passages outside the run from all stored runs on its data set and corpus (`pooled_qrels`); `pool` is the
     result of `pool_of`, if it is known.
 
     A corrected source gives the corrected mean. Its n counts the questions that a batch drew at random and that people judged
-    completely (`annotation.batches.random_sample`), and its judged@k is that of people. Raises `BadInputError` if there is no
-    such question.
+    completely (`annotation.batches.random_sample`), and its judged@k is that of people. Without such a question, it comes from
+    the batch with the most draws of known probability that fit the measure (`evaluation.scores.drawn_labels`), and n counts
+    these draws. Raises `BadInputError` if there is neither.
     """
     reader = _StoredRun(workspace, judgments, run, pool, progress)
     scores = score_read(
@@ -132,8 +172,8 @@ def pool_of(
 ) -> Pool:
     """Return the pool that a run is scored with.
 
-    It is equal for all stored runs on the data set and corpus. For a run that is not stored, the labels of the run are added, and
-    the questions that count are those of the stored runs if there are any.
+    It is equal for all stored runs on the data set and corpus. For a run that is not stored, the labels of the run are added,
+    and the questions that count are those of the stored runs if there are any.
     """
     dataset, corpus = run.manifest.dataset, run.manifest.corpus
     if not any(m.pooled for m in measures) or source.corrected:
@@ -217,11 +257,29 @@ def score_read(
         support = pool.qrels.support(reader.run().ids[:, :k])
         return scores_of(measures, support, counted, None, min_judged=floor, **made_by)
     support = reader.labelled(source.plain, k).support
-    people = None
-    if source.corrected:
-        by_people = reader.labelled(LabelSource((HUMAN,)), k)
-        people = PeopleSample(by_people.support, samples_of(judgments, manifest.dataset, by_people, measures))
-    return scores_of(measures, support, counted, people, min_judged=floor, **made_by)
+    if not source.corrected:
+        return scores_of(measures, support, counted, None, min_judged=floor, **made_by)
+    by_people = reader.labelled(LabelSource((HUMAN,)), k)
+    people = PeopleSample(by_people.support, samples_of(judgments, manifest.dataset, by_people, measures))
+    scores = scores_of(measures, support, counted, people, min_judged=floor, **made_by)
+    if all(score.withheld != NO_SAMPLE for score in scores):
+        return scores
+    by_detector, batches = reader.labelled(source.plain, k), sampled_batches(judgments)
+    return [
+        score
+        if score.withheld != NO_SAMPLE
+        else _with_draws(
+            score, drawn_labels(judgments, by_detector, by_people, measure, ~np.isnan(score.values), batches), measure
+        )
+        for score, measure in zip(scores, measures, strict=True)
+    ]
+
+
+def _with_draws(score: Score, found: DrawnLabels | str, measure: Measure) -> Score:
+    """Return a corrected score without random questions by the draws of a batch, or with the reason why there are none."""
+    if isinstance(found, str):
+        return replace(score, withheld=f"{NO_SAMPLE}, and {found}")
+    return replace(score, withheld="", people=None, drawn=found, estimate=estimate_of(found.estimated, measure.bounds))
 
 
 @dataclass(frozen=True)
@@ -235,8 +293,8 @@ class PeopleSample:
 def samples_of(
     judgments: Judgments, dataset: str, labelled: LabelledRun, measures: Sequence[Measure]
 ) -> dict[int, npt.NDArray[np.bool_]]:
-    """Return the questions that may correct a detector (`berdseye.annotation.batches.random_sample`), by the cutoffs of measures;
-    `labelled` is the run with people's labels."""
+    """Return the questions that may correct a detector (`berdseye.annotation.batches.random_sample`), by the cutoffs of
+    measures; `labelled` is the run with people's labels."""
     ids = [question.id for question in labelled.questions]
     population = int((labelled.counts > 0).sum())
     return {
@@ -246,10 +304,17 @@ def samples_of(
 
 def refuse_without_sample(scores: Sequence[Score], what: str, source: LabelSource) -> None:
     """Raise `BadInputError` if the source is corrected and no score has a question for the correction."""
-    if source.corrected and scores and all(s.withheld == NO_SAMPLE for s in scores):
+    if source.corrected and scores and all(s.withheld.startswith(NO_SAMPLE) for s in scores):
         raise BadInputError(
-            f"{source} needs questions that a batch drew at random and whose top k people judged completely; {what} has none.",
-            hint="Create a batch with `berdseye batch create NAME --preset random-questions --run RUN`.",
+            f"{source} needs labels whose probability of being drawn is known: questions that a batch drew at random and whose "
+            f"top k people judged completely, or draws of a batch; {what} has none ({scores[0].withheld}). Of labels that "
+            "somebody chose, no interval can be promised: it can miss the true value nearly always.",
+            hint=(
+                "Create a batch with `berdseye batch create NAME --preset random-questions --run RUN` or with "
+                "`--order uncertainty --run RUN`. "
+                f" The labels that people have given so far can be used by --labels '{HUMAN}>{source.plain}', whose "
+                "intervals treat the detector's labels as right, or by --labels human."
+            ),
         )
 
 
@@ -300,6 +365,12 @@ def without_questions(scores: Sequence[Score], left_out: Sequence[bool]) -> list
     kept = ~np.asarray(left_out, dtype=bool)
     remaining = []
     for score in scores:
+        if score.drawn is not None:
+            drawn = score.drawn.without(~kept)
+            estimate = estimate_of(drawn.estimated, parse_measure(score.measure).bounds)
+            values = np.where(kept, score.values, np.nan)
+            remaining.append(replace(score, values=values, drawn=drawn, estimate=estimate))
+            continue
         values = np.where(kept, score.values, np.nan)
         people = None if score.people is None else np.where(kept, score.people, np.nan)
         estimate = (
@@ -336,6 +407,7 @@ def scores_of(
     scores = []
     for measure, raw in zip(measures, values_of(measures, support), strict=True):
         values, by_people, reason = np.where(counted.by(measure, support), raw, np.nan), None, ""
+        unsure = 0
         valued = ~np.isnan(values)
         valued = valued if valued.any() else counted.questions
         judged = support.judged_at(measure.k, valued)
@@ -345,6 +417,7 @@ def scores_of(
                 estimate, reason = withheld(estimate, judged, min_judged), below(min_judged)
         else:
             by_people = np.where(people.drawn[measure.k], completely_judged_values(measure, people.support), np.nan)
+            unsure = int((people.drawn[measure.k] & valued & np.isnan(by_people)).sum())
             judged = people.support.judged_at(measure.k, valued)
             estimate = corrected_mean(by_people, values, bounds=measure.bounds).estimate
             reason = "" if estimate.n else NO_SAMPLE
@@ -363,6 +436,7 @@ def scores_of(
                 measure.unit,
                 reason,
                 grade,
+                unsure=unsure,
             )
         )
     return scores
