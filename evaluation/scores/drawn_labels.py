@@ -87,7 +87,7 @@ class Parts:
     people: Doubles
     low: Doubles
     high: Doubles
-    span: float
+    bounds: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,8 @@ class DrawnLabels:
         answered = self._answered(inside)
         steps = int(np.flatnonzero(answered[sequence]).max()) + 1 if answered[sequence].any() else 0
         sample = DrawnSample(
-            by_unit(parts.detector), readings[0], readings[1], readings[2], number * parts.span / count,
+            by_unit(parts.detector), readings[0], readings[1], readings[2], number * parts.bounds[0] / count,
+            number * parts.bounds[1] / count,
             sequence.astype(np.int64), self.draws.chances[sequence], (at[0], at[1], at[2]),
         )  # fmt: skip
         return _first_steps(sample, steps)
@@ -261,12 +262,12 @@ def _parts(measure: Measure, detector: LabelledRun, people: LabelledRun, units: 
         values = [labels.any(axis=2) / measure.k for labels in arrays]
         questions, ranks = np.nonzero(real.any(axis=2))
         values = [array[questions, ranks] for array in values]
-        of_part, span = units[questions, ranks], 1 / measure.k
+        of_part, bounds = units[questions, ranks], (0.0, 1 / measure.k)
     else:
         questions = np.arange(len(real))
         values = [_values(measure, detector, labels) for labels in arrays]
         of_part = units.reshape(len(questions), -1)
-        span = measure.bounds[1] - measure.bounds[0]
+        bounds = measure.bounds
         if measure.name not in _MONOTONE:
             open_parts = unknown.any(axis=(1, 2))
             values[2], values[3] = (np.where(open_parts, end, values[1]) for end in measure.bounds)
@@ -274,7 +275,7 @@ def _parts(measure: Measure, detector: LabelledRun, people: LabelledRun, units: 
     if ((of_part >= 0) & (of_part != highest[:, None])).any():
         return None
     low, high = np.minimum(values[2], values[3]), np.maximum(values[2], values[3])
-    return Parts(questions, highest, values[0].astype(float), values[1].astype(float), low, high, span)
+    return Parts(questions, highest, values[0].astype(float), values[1].astype(float), low, high, bounds)
 
 
 def _values(measure: Measure, run: LabelledRun, labels: Bools) -> Doubles:

@@ -33,17 +33,18 @@ class DrawnSample:
     """A finite population of units of which some were drawn; what a sample estimates is the sum of the labels of all units.
 
     By unit, float64[n_units]: `detector`, the detector's values; `people`, the values by people's labels, with `low` and
-    `high` as the least and the largest value that missing labels allow (NaN: not drawn); `span`, the largest difference
-    between two values of the unit. `sequence` int64[n_steps]: the units in the order they were drawn; `chances`
-    float64[n_steps]: the probability of each draw (NaN: the unit became known otherwise). `fixed`: the known part of the total
-    beside the units (people's reading, least, largest).
+    `high` as the least and the largest value that missing labels allow; `least` and `most`, the bounds of the unit's value
+    under any labels. `sequence` int64[n_steps]: the units in the order they were drawn; `chances` float64[n_steps]: the
+    probability of each draw (NaN: the unit became known otherwise). `fixed`: the known part of the total beside the units
+    (people's reading, least, largest). Values of units that were not drawn, other than the detector's, have no effect.
     """
 
     detector: Doubles
     people: Doubles
     low: Doubles
     high: Doubles
-    span: Doubles
+    least: Doubles
+    most: Doubles
     sequence: Ints
     chances: Doubles
     fixed: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -52,6 +53,11 @@ class DrawnSample:
     def draws(self) -> int:
         """The number of draws with a known probability."""
         return int((~np.isnan(self.chances)).sum())
+
+    @property
+    def span(self) -> Doubles:
+        """The largest difference between two values of each unit, float64[n_units]."""
+        return self.most - self.least
 
     def steps(self, labels: Doubles) -> tuple[Doubles, Doubles, Ints, Doubles]:
         """Return, of each draw, Z at lambda 0, by how much each lambda lowers it, n, and q: float64, int64[n_draws].
@@ -75,7 +81,8 @@ class DrawnSample:
             people=self.people - other.people,
             low=self.low - other.high,
             high=self.high - other.low,
-            span=self.span + other.span,
+            least=self.least - other.most,
+            most=self.most - other.least,
             fixed=(a[0] - b[0], a[1] - b[2], a[2] - b[1]),
         )
 
@@ -94,7 +101,7 @@ class DrawnSample:
         chances = weights[order] / (weights[relevant].sum() - before)
         return replace(
             self,
-            **{name: getattr(self, name)[relevant] for name in ("detector", "people", "low", "high", "span")},
+            **{name: getattr(self, name)[relevant] for name in ("detector", "people", "low", "high", "least", "most")},
             sequence=place[order].astype(np.int64),
             chances=np.where(np.isnan(self.chances[kept]), np.nan, np.minimum(chances, 1.0)),
         )

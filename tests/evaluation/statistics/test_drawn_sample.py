@@ -16,7 +16,14 @@ def sample_of(
     chances = weights[order] / left
     labels = people.astype(np.float64)
     return DrawnSample(
-        detector.astype(np.float64), labels, labels, labels, np.ones(len(people)), order[:draws], chances[:draws]
+        detector.astype(np.float64),
+        labels,
+        labels,
+        labels,
+        np.zeros(len(people)),
+        np.ones(len(people)),
+        order[:draws],
+        chances[:draws],
     )
 
 
@@ -25,7 +32,9 @@ def test_equal_probabilities_give_the_estimate_of_the_authors_library() -> None:
     people = (random.random(UNITS) < 0.4).astype(float)
     detector = np.where(random.random(UNITS) < 0.8, people, 1 - people)
     order = random.permutation(UNITS)[:60]
-    sample = DrawnSample(detector, people, people, people, np.ones(UNITS), order, 1 / (UNITS - np.arange(60)))
+    sample = DrawnSample(
+        detector, people, people, people, np.zeros(UNITS), np.ones(UNITS), order, 1 / (UNITS - np.arange(60))
+    )
     # ppi_mean_pointestimate(people[order], detector[order], detector, lam=...) of ppi-python 0.2.3.
     for weight, mean in ((0.0, 0.51666667), (0.5, 0.46541667), (1.0, 0.41416667)):
         assert total(sample, weight=weight).estimate.value / UNITS == pytest.approx(mean, abs=1e-8)
@@ -39,7 +48,14 @@ def test_hand_worked() -> None:
     # Units 0 and 1 of three: chances 1/2, then 1/4 among the two left. Labels 1 and 0; the detector says 1, 1, 0.
     labels = np.array([1.0, 0.0, np.nan])
     sample = DrawnSample(
-        np.array([1.0, 1.0, 0.0]), labels, labels, labels, np.ones(3), np.array([0, 1]), np.array([0.5, 0.25])
+        np.array([1.0, 1.0, 0.0]),
+        labels,
+        labels,
+        labels,
+        np.zeros(3),
+        np.ones(3),
+        np.array([0, 1]),
+        np.array([0.5, 0.25]),
     )
     # lambda 1: Z_1 = 2 + (1 - 1) / .5 = 2; Z_2 = 1 + 1 + (0 - 1) / .25 = -2; weights 1/6 and 1/2, that is 1/4 and 3/4.
     assert total(sample, weight=1.0).estimate.value == pytest.approx(-1.0)
@@ -77,7 +93,9 @@ def test_what_leaves_without_a_draw_counts_as_known_from_then_on() -> None:
     people, detector = np.array([1.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 1.0, 0.0])
     for _ in range(4_000):
         sequence = random.permutation(4)[:3]
-        sample = DrawnSample(detector, people, people, people, np.ones(4), sequence, np.array([1 / 4, np.nan, 1 / 2]))
+        sample = DrawnSample(
+            detector, people, people, people, np.zeros(4), np.ones(4), sequence, np.array([1 / 4, np.nan, 1 / 2])
+        )
         found.append(total(sample, weight=1.0).estimate.value)
     assert np.mean(found) == pytest.approx(3.0, abs=4 * np.std(found) / np.sqrt(len(found)))
 
@@ -101,7 +119,7 @@ def test_both_readings_of_what_is_not_known_are_covered() -> None:
     low, high = people.copy(), people.copy()
     unsure = sample.sequence[:5]
     low[unsure], high[unsure] = 0, 1
-    open_ones = DrawnSample(people, low, low, high, np.ones(UNITS), sample.sequence, sample.chances)
+    open_ones = DrawnSample(people, low, low, high, np.zeros(UNITS), np.ones(UNITS), sample.sequence, sample.chances)
     wide, narrow = total(open_ones).estimate, total(sample).estimate
     assert wide.low <= narrow.low
     assert wide.high >= narrow.high
