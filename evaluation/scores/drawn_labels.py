@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import select
 
-from berdseye.annotation.batches.draws import Unit
-from berdseye.annotation.batches.stored import Batch, list_batches
+from berdseye.annotation.batches.draws import Unit, places
+from berdseye.annotation.batches.stored import Batch, Item, list_batches
 from berdseye.annotation.judgments.log import Judgments, by_keys
 from berdseye.annotation.judgments.schema import batch_items, present
 from berdseye.evaluation.labels.labelled_runs import LabelledRun
@@ -34,15 +34,21 @@ _MONOTONE = ("Precision", "MRecall", "Coverage", "ToCover")
 
 
 @dataclass(frozen=True)
-class BatchDraws:
-    """The draws of a batch so far. `units`: the unit of each pair (-1: in the batch, and never drawn); `numbers`
-    int64[n_units]: the number of each unit's draw (0: not drawn); `chances` and `weights` float64[n_units]."""
+class Draws:
+    """The draws so far. `units`: the unit of each pair (-1: in the batch, and never drawn); `numbers` int64[n_units]: the number
+    of each unit's draw (0: not drawn); `chances` and `weights` float64[n_units]."""
 
-    batch: Batch
     units: Mapping[str, int]
     numbers: npt.NDArray[np.int64]
     chances: Doubles
     weights: Doubles
+
+
+@dataclass(frozen=True)
+class BatchDraws(Draws):
+    """The draws of a batch so far."""
+
+    batch: Batch
 
     @property
     def fixed_weights(self) -> Doubles | None:
@@ -66,7 +72,20 @@ def batch_draws(judgments: Judgments, batch: Batch) -> BatchDraws:
         if row.drawn is not None:
             numbers[row.unit] = row.drawn
             chances[row.unit] = np.nan if row.propensity is None else row.propensity
-    return BatchDraws(batch, {r.pair: -1 if r.unit is None else r.unit for r in rows}, numbers, chances, weights)
+    units = {row.pair: -1 if row.unit is None else row.unit for row in rows}
+    return BatchDraws(units, numbers, chances, weights, batch)
+
+
+def planned_draws(items: Sequence[Item], drawn_by: Unit, seed: int) -> Draws:
+    """Return the draws of a batch in the order by decision before anything is drawn."""
+    records = [item.record for item in items]
+    found = places(records, [item.value for item in items], drawn_by, seed)
+    weights = np.zeros(1 + max((place.unit for place in found), default=-1))
+    for place in found:
+        if place.weight is not None:
+            weights[place.unit] = place.weight
+    units = {record.key: place.unit for record, place in zip(records, found, strict=True)}
+    return Draws(units, np.zeros(len(weights), dtype=np.int64), np.full(len(weights), np.nan), weights)
 
 
 def sampled_batches(judgments: Judgments) -> list[BatchDraws]:

@@ -2,13 +2,14 @@
 progress."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from sqlalchemy import select
 
+from berdseye.annotation.batches.draws import Unit
 from berdseye.annotation.batches.runs_queue import pairs_of_runs
 from berdseye.annotation.batches.stored import Batch, Item, reorder_batch
 from berdseye.annotation.judgments.log import Judgments
@@ -23,7 +24,7 @@ from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.protocol import Detector
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource
 from berdseye.evaluation.measures import Measure, parse_measure
-from berdseye.evaluation.scores.drawn_labels import BatchDraws, batch_draws
+from berdseye.evaluation.scores.drawn_labels import Draws, batch_draws, planned_draws
 from berdseye.evaluation.selection.drawn_decision import DrawnDecision, drawn_decision, unit_values
 from berdseye.evaluation.statistics.drawn_sample import total
 from berdseye.evaluation.trust.decision import OUTCOMES, Decision, compared_questions
@@ -53,8 +54,8 @@ class DecisionState(NamedTuple):
 
     def __str__(self) -> str:
         if self.settled:
-            return f"Settled: {self.ahead} is ahead of {self.behind} on {self.measure}, by about {self.difference:.3f}.
-            {self._promise}"
+            ahead = f"{self.ahead} is ahead of {self.behind} on {self.measure}"
+            return f"Settled: {ahead}, by about {self.difference:.3f}. {self._promise}"
         if self.ahead is None:
             now = f"Neither is ahead on {self.measure}."
         else:
@@ -76,8 +77,8 @@ class DecisionState(NamedTuple):
         if not self.error:
             return "Every pair that matters is judged."
         return (
-            f"If this order is wrong, the judgments show it so clearly at any time with a probability of at most {self.error:.1%}, "
-            "however often you look and whatever the detector says."
+            f"If this order is wrong, the judgments show it so clearly at any time with a probability of at most "
+            f"{self.error:.1%}, however often you look and whatever the detector says."
         )
 
 
@@ -93,7 +94,7 @@ class DecisionComparison:
     measure: Measure
     keys: list[str]
     drawn: DrawnDecision | None = None
-    draws: BatchDraws | None = None
+    draws: Draws | None = None
 
     def values(self) -> dict[str, float]:
         """Return the value of a judgment of each pair; for a pair that occurs in several questions, the sum over them."""
@@ -165,13 +166,20 @@ def deciding(
     keys = [pair.key for pair in described.pairs]
     closed = None if askable is None else np.array([key not in askable for key in keys], dtype=np.bool_)
     decision = Decision(described.lists, measure, 0, 1, closed=closed, seed=seed)
+    known = DecisionComparison(decision, described, measure, keys)
     if batch is None or batch.drawn_by is None:
-        return DecisionComparison(decision, described, measure, keys)
-    draws = batch_draws(judgments, batch)
-    said = LabelStore(workspace).get(detector.name, keys, detector.version) >= detector.threshold
-    people = np.where(described.lists.settled, described.lists.chance, np.nan)
-    drawn = drawn_decision(described.lists, measure, keys, said, draws, people)
-    return DecisionComparison(decision, described, measure, keys, drawn, draws)
+        return known
+    return _with_draws(workspace, known, detector, batch_draws(judgments, batch))
+
+
+def _with_draws(
+    workspace: Workspace, known: DecisionComparison, detector: Detector, draws: Draws
+) -> DecisionComparison:
+    lists = known.described.lists
+    said = LabelStore(workspace).get(detector.name, known.keys, detector.version) >= detector.threshold
+    people = np.where(lists.settled, lists.chance, np.nan)
+    drawn = drawn_decision(lists, known.measure, known.keys, said, draws, people)
+    return replace(known, drawn=drawn, draws=draws)
 
 
 def decision_items(
@@ -182,12 +190,14 @@ def decision_items(
     detector: Detector,
     *,
     seed: int = 0,
+    drawn_by: Unit = "question",
     without: frozenset[str] = frozenset(),
     progress: Progress = silent,
 ) -> tuple[list[Item], dict[str, Any]]:
     """Return every pair that can still be judged, with its value, the most informative first; and the recipe of the batch.
 
-    Pairs of the questions `without` (as `split_unit` writes them) are not sent out: the detector's labels count there.
+    `drawn_by` is what the batch draws as a whole. Pairs of the questions `without` (as `split_unit` writes them) are not sent
+    out: the detector's labels count there.
     """
     records = pairs_of_runs(workspace, runs, measure.k)
     askable = {key for key, one in records.items() if split_unit(one.question, one.perspective) not in without}
@@ -201,11 +211,11 @@ def decision_items(
         seed=seed,
         progress=progress,
     )
-    now = state.standing()
     values = state.values()
     if not values:
-        raise BadInputError("There is no pair left to judge for this decision.", hint=str(now))
-    ordered = sorted(values, key=lambda key: -values[key])
+        raise BadInputError("There is no pair left to judge for this decision.", hint=str(state.standing()))
+    items = [Item(records[key], value=values[key]) for key in sorted(values, key=lambda key: -values[key])]
+    now = _with_draws(workspace, state, detector, planned_draws(items, drawn_by, seed)).standing()
     recipe = {
         DECIDE: list(runs),
         "measure": str(measure),
@@ -214,7 +224,7 @@ def decision_items(
         "chance_of_other": now.chance_of_other,
         "ahead": now.ahead,
     }
-    return [Item(records[key], value=values[key]) for key in ordered], recipe
+    return items, recipe
 
 
 def decides(batch: Batch) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scores.drawn_labels import BatchDraws
+from berdseye.evaluation.scores.drawn_labels import Draws
 from berdseye.evaluation.statistics.anytime import Evidence, evidence
 from berdseye.evaluation.statistics.drawn_sample import DrawnSample
 from berdseye.evaluation.trust.decision import AnsweredQuestion, compared_questions, system_values
@@ -95,7 +95,7 @@ class DrawnDecision:
 
 
 def drawn_decision(
-    lists: LabelledLists, measure: Measure, keys: list[str], said: Bools, draws: BatchDraws, labels: Doubles
+    lists: LabelledLists, measure: Measure, keys: list[str], said: Bools, draws: Draws, labels: Doubles
 ) -> DrawnDecision | None:
     """Return the difference of the two systems of `lists` by the draws of a batch; None if they do not fit the measure.
 

@@ -289,6 +289,7 @@ def _chosen(
                 parse_measure(request.measure),
                 detector,
                 seed=request.seed,
+                drawn_by=request.resolved_drawn_by,
                 without=without,
                 progress=progress,
             )

@@ -129,15 +129,24 @@ def _wealth(
     rest_f = detector.sum() - np.concatenate([[0.0], np.cumsum(f)[:-1]])
     n = (len(detector) - np.arange(len(order)))[drawn].astype(np.float64)
     y, f, q, before_y, rest_f = y[drawn], f[drawn], sample.chances[drawn], before_y[drawn], rest_f[drawn]
-    # 1 / q of any unit is the sum of the weights over its weight; the worst label of a unit over all of them is convex in
-    lambda. together = weights[order][drawn] / q at = np.linspace(0, 1, 21) deepest = np.array([((one * detector - least) /
-    smallest).max() for one in at]) scale = float(np.sqrt((sample.span**2).mean())) weight = _past_weights(y, f, 1 / (q * n),
-    scale) z = before_y + weight * rest_f + (y - weight * f) / q worst = before_y + weight * rest_f - together *
-    np.interp(weight, at, deepest) most = 1.0 / np.maximum(-worst, 1e-12) certain = worst > 0 shares = np.array(_SHARES)[:,
-    None] * most adaptive = np.clip(_adaptive(z, n, scale), 0.0, 0.9 * most) logs = np.cumsum(np.log1p(np.vstack([shares,
-    adaptive[None]]) * z), axis=1) mix = np.full(len(logs), 0.5 / len(_SHARES)) mix[-1] = 0.5 highest = logs.max(axis=0) wealth
-    = highest + np.log((np.exp(logs - highest) * mix[:, None]).sum(axis=0)) return np.where(np.maximum.accumulate(certain),
-    np.inf, wealth)
+    # 1 / q of any unit is the sum of the weights over its weight; the worst label over all units is convex in lambda.
+    together = weights[order][drawn] / q
+    at = np.linspace(0, 1, 21)
+    deepest = np.array([((one * detector - least) / smallest).max() for one in at])
+    scale = float(np.sqrt((sample.span**2).mean()))
+    weight = _past_weights(y, f, 1 / (q * n), scale)
+    z = before_y + weight * rest_f + (y - weight * f) / q
+    worst = before_y + weight * rest_f - together * np.interp(weight, at, deepest)
+    most = 1.0 / np.maximum(-worst, 1e-12)
+    certain = worst > 0
+    shares = np.array(_SHARES)[:, None] * most
+    adaptive = np.clip(_adaptive(z, n, scale), 0.0, 0.9 * most)
+    logs = np.cumsum(np.log1p(np.vstack([shares, adaptive[None]]) * z), axis=1)
+    mix = np.full(len(logs), 0.5 / len(_SHARES))
+    mix[-1] = 0.5
+    highest = logs.max(axis=0)
+    wealth = highest + np.log((np.exp(logs - highest) * mix[:, None]).sum(axis=0))
+    return np.where(np.maximum.accumulate(certain), np.inf, wealth)
 
 
 def _past_weights(y: Doubles, f: Doubles, ratio: Doubles, scale: float) -> Doubles:

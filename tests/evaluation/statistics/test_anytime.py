@@ -21,7 +21,7 @@ def test_betting_is_that_of_the_authors_library() -> None:
 def test_empirical_bernstein_is_close_to_the_authors_library() -> None:
     x = np.random.default_rng(11).beta(2, 5, 200)
     found = empirical_bernstein(x)
-    # confseq 0.0.11, predmix_empbern_twosided_cs(x, truncation=.5), whose running mean begins at 0 and not, as in the paper, at 1/2.
+    # confseq 0.0.11, predmix_empbern_twosided_cs(x, truncation=.5), whose running mean begins at 0, not at 1/2 (the paper).
     for time, low, high, close in ((49, 0.11532929, 0.43290783, 0.005), (199, 0.23442712, 0.33004116, 0.002)):
         assert found.low[time] == pytest.approx(low, abs=close)
         assert found.high[time] == pytest.approx(high, abs=close)
@@ -76,7 +76,7 @@ def test_a_good_detector_makes_the_evidence_stronger() -> None:
         for good, said in ((True, values), (False, np.zeros(300))):
             found = evidence(drawn(values, said, np.ones(300), random))
             stops[good].append(int(np.argmax(found.above >= np.log(40))))
-    assert np.median(stops[True]) < 0.5 * np.median(stops[False])
+    assert np.median(stops[True]) < 0.7 * np.median(stops[False])
 
 
 def test_what_is_open_is_read_against_the_claim() -> None:
