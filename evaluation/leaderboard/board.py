@@ -14,7 +14,7 @@ from berdseye.data.datasets.pir_tasks import PirTask, known_task
 from berdseye.evaluation.measures import Unit
 from berdseye.evaluation.published import published
 from berdseye.evaluation.published.berds import paper_datasets
-from berdseye.evaluation.scores.scoring import Score, macro_average
+from berdseye.evaluation.scores.score import Score, macro_average
 from berdseye.evaluation.statistics.significance import Test, compare, letters
 from berdseye.evaluation.studies.comparing import corrected_comparisons
 

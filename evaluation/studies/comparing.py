@@ -15,7 +15,7 @@ from berdseye.evaluation.measures import Measure, parse_measure, parse_measures
 from berdseye.evaluation.scores.corrected import corrected_mean
 from berdseye.evaluation.scores.drawn_labels import DrawnLabels
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, below, withheld
-from berdseye.evaluation.scores.scoring import Score
+from berdseye.evaluation.scores.score import Score
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 from berdseye.evaluation.statistics.significance import Comparison, Test, adjusted, compare
 from berdseye.evaluation.studies.charts import curves, dots

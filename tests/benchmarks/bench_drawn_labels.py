@@ -1,8 +1,8 @@
 """Labels in any order: coverage of corrected means, wrong decisions under continuous looking, and labels saved.
 
 Seeded; the number of trials is BERDSEYE_BENCH_TRIALS, 2,000 unless it is set. A trial is a data set of 200 questions of 2 to 6
-perspectives with five passages each. Whether a passage supports a perspective depends on the question, so that labels of a question
-are alike. Orders draw passages (Precision@5) or questions (MRecall@5).
+perspectives with five passages each. Whether a passage supports a perspective depends on the question, so that labels of a
+question are alike. Orders draw passages (Precision@5) or questions (MRecall@5).
 """
 
 import os

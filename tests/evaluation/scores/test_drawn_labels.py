@@ -14,7 +14,8 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.leaderboard.board import board
 from berdseye.evaluation.measures import parse_measures
-from berdseye.evaluation.scores.scoring import Score, score_run, without_questions
+from berdseye.evaluation.scores.score import Score, without_questions
+from berdseye.evaluation.scores.scoring import score_run
 from berdseye.evaluation.selection.batches import of_runs
 from berdseye.evaluation.studies.comparing import corrected_comparisons
 from tests.evaluation.small_workspace import judge
