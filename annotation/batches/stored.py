@@ -45,7 +45,7 @@ _MOST_PEOPLE = 1000
 
 class Item(NamedTuple):
     """A pair to send out: P(supports) by a detector (None: unknown), the decision to show (None: none), the value of its
-    judgment for the decision that the batch is to settle, and the probability with which whoever chose it drew it (None:
+    judgment for the decision that the batch is to settle, and the probability with which it was drawn before the batch (None:
     unknown, or drawn by the queue)."""
 
     record: PairRecord
