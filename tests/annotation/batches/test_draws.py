@@ -190,3 +190,16 @@ def test_events_from_label_studio_have_the_propensity_of_what_the_batch_drew(jud
         append_events(connection, rows)
     assert [event["propensity"] for event in judgments.history(drawn)] == [0.25, 0.25]
     assert [event["propensity"] for event in judgments.history(other)] == [None, None]
+
+
+@pytest.mark.postgres
+def test_draws_and_new_weights_on_postgresql(postgres_url: str) -> None:
+    judgments = Judgments.open(postgres_url)
+    batch, ana = made(judgments, order="decision"), judgments.sign_in("Ana")
+    [first] = judged_by(judgments, batch, ana, 1)
+    reorder_batch(judgments, batch, {record(n).key: 1.0 for n in range(4)})
+    rest = judged_by(judgments, batch, ana)
+    chances = propensities(judgments, batch)
+    assert chances[first] is not None
+    assert [chances[key] for key in rest] == pytest.approx([1 / 3, 1 / 2, 1])
+    judgments.engine.dispose()
