@@ -88,6 +88,7 @@ def batch_frame(judgments: Judgments, batch: Batch) -> pd.DataFrame:
             events.c.shown,
             events.c.evidence,
             events.c.guidelines,
+            events.c.propensity,
             events.c.source,
             batch_items.c.wanted,
             batch_items.c.probability,

@@ -1,8 +1,8 @@
 """The queue of a batch, which decides who judges what next.
 
 A pair is reserved for a person when it is shown, so that it is never out to more people than the batch wants. A reservation
-that its person does not use lapses after the batch's `hold`, in seconds. Every step is one transaction, for which other
-people on the batch wait.
+that its person does not use lapses after the batch's `hold`, in seconds. In an order that is a sampling, the queue draws the next
+pairs when it needs them (annotation/batches/draws.py). Every step is one transaction, for which other people on the batch wait.
 """
 
 import time
@@ -26,6 +26,7 @@ from sqlalchemy import (
 )
 
 from berdseye.annotation.batches.dealing import arm
+from berdseye.annotation.batches.draws import draw
 from berdseye.annotation.batches.stored import EVENT_KINDS, Batch
 from berdseye.annotation.judgments.database import writing
 from berdseye.annotation.judgments.log import JUDGMENT_KINDS, Annotator, Judgments, PairRecord, event_row
@@ -52,6 +53,7 @@ _LAST_BATCH_EVENT = (
 )
 _KNOWN = select(events.c.id).where(events.c.uid == bindparam("known"))
 _ADD_EVENT = events.insert().returning(events.c.id)
+_DRAWN_WITH = select(batch_items.c.propensity).where(batch_items.c.batch_id == _BATCH, batch_items.c.pair == _PAIR)
 _LAPSED = and_(reservations.c.batch_id == _BATCH, reservations.c.until <= _NOW)
 _MINE = and_(reservations.c.batch_id == _BATCH, reservations.c.annotator_id == _PERSON)
 _RELEASE = reservations.delete().where(or_(_MINE, _LAPSED))
@@ -91,10 +93,8 @@ class BatchQueue:
         """Return the pair that would come next if this person judged or skipped `pair` now. It is not reserved, so that someone
         else may get it first."""
         with self.judgments.reading() as connection:
-            found: str | None = connection.execute(
-                self._after_query, self._parameters(person, pair)
-            ).scalar_one_or_none()
-            return found
+            found = connection.execute(self._after_query, self._parameters(person, pair)).one_or_none()
+            return None if found is None else str(found.pair)
 
     def give(
         self,
@@ -158,6 +158,8 @@ class BatchQueue:
             if known is not None:
                 return RecordedJudgment(known, late=False)
             late = self._seats(connection, person, pair) < 1 and not self._has_judged(connection, person, pair)
+            chance = connection.execute(_DRAWN_WITH, {"batch": self.batch.id, "pair_asked": pair}).scalar_one_or_none()
+            row |= {} if chance is None else {"propensity": chance}
             event = connection.execute(_ADD_EVENT, row).scalar_one()
             self._release(connection, person, pair)
             return RecordedJudgment(event, late and row["kind"] != "skip")
@@ -186,8 +188,13 @@ class BatchQueue:
         return pair
 
     def _first(self, connection: Connection, person: Annotator) -> str | None:
-        pair: str | None = connection.execute(self._first_query, self._parameters(person)).scalar_one_or_none()
-        return pair
+        """Return the first pair that needs this person. What the queue has not drawn yet is drawn before anybody gets it."""
+        while True:
+            first = connection.execute(self._first_query, self._parameters(person)).one_or_none()
+            if first is None or first.unit is None or first.drawn is not None:
+                return None if first is None else str(first.pair)
+            if not draw(connection, self.batch.id):
+                return str(first.pair)
 
     def _seats(self, connection: Connection, person: Annotator, pair: str) -> int:
         """Return how many more people the pair can take, not counting this person's own reservation."""
@@ -224,7 +231,7 @@ class BatchQueue:
         if self.batch.order == "disagreement":
             order.insert(0, batch_items.c.split)
         return (
-            select(batch_items.c.pair)
+            select(batch_items.c.pair, batch_items.c.unit, batch_items.c.drawn)
             .where(
                 batch_items.c.batch_id == self.batch.id,
                 _unfilled(),

@@ -1,7 +1,7 @@
 """Batches in the judgments database: the pairs to judge, the annotators, the number of annotators per pair, and the order.
 
-A batch never changes once it is created; closing and reopening it are events. Only the order of its remaining pairs may be
-recomputed, in the order by decision, which depends on the judgments so far.
+A batch never changes once it is created; closing and reopening it are events. Only its draws are recorded, and the weights of
+its remaining pairs may be recomputed, in the order by decision, which depends on the judgments so far.
 """
 
 import json
@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from sqlalchemy import Connection, and_, bindparam, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 
+from berdseye.annotation.batches.draws import UNITS, Place, Unit, places, reweigh
 from berdseye.annotation.checks import CHECK, CheckForm, check_form, is_check
 from berdseye.annotation.judgments.database import writing
 from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord, batched_rows, now
@@ -36,11 +37,13 @@ Task = Literal["judge", "verify", "prefer", "check"]
 is a text right that a construction wrote (annotation/checks.py)?"""
 EVENT_KINDS: Mapping[Task, str] = {"judge": "judge", "verify": "judge", "prefer": "prefer", "check": "check"}
 """The kind of the events that a task's verdicts are recorded as."""
-Order = Literal["batch", "uncertainty", "disagreement", "decision"]
+Order = Literal["batch", "uncertainty", "disagreement", "decision", "random"]
 TASKS: tuple[Task, ...] = get_args(Task)
 ORDERS: tuple[Order, ...] = get_args(Order)
 UNDECIDED = ("unsure", "neither")
 """Verdicts that take no side, and so are in no minority."""
+SAMPLED: tuple[Order, ...] = ("uncertainty", "decision", "random")
+"""The orders that are draws with known probabilities (annotation/batches/draws.py)."""
 RESERVATION_SECONDS = 1800
 """How long a pair stays reserved, in seconds, unless the plan says otherwise."""
 _CALIBRATION_FIRST = -1.0
@@ -48,13 +51,15 @@ _MOST_PEOPLE = 1000
 
 
 class Item(NamedTuple):
-    """A pair to send out: P(supports) by a detector (None: unknown), the decision to show (None: none), and the value of its
-    judgment for the decision that the batch is to settle."""
+    """A pair to send out: P(supports) by a detector (None: unknown), the decision to show (None: none), the value of its
+    judgment for the decision that the batch is to settle, and the probability with which it was drawn before the batch (None:
+    unknown, or drawn by the queue)."""
 
     record: PairRecord
     probability: float | None = None
     decision: bool | None = None
     value: float = 0.0
+    propensity: float | None = None
 
 
 @dataclass(frozen=True)
@@ -62,8 +67,9 @@ class BatchPlan:
     """The settings of a new batch. If `people` is empty, anyone may judge.
 
     `calibration` pairs, drawn by `seed`, come first and go to each of the people. `hold` is the reservation in seconds: how
-    long a pair stays reserved for someone who left. The order by uncertainty starts at the probabilities nearest to
-    `threshold`, the order by decision at the items' largest values. `shown_share` makes the batch an experiment: it is the
+    long a pair stays reserved for someone who left. The order by uncertainty draws pairs with probabilities near `threshold`
+    more often, the order by decision those with the largest values; these orders and `random` draw `drawn_by` as a whole, and
+    the queue knows each probability (annotation/batches/draws.py). `shown_share` makes the batch an experiment: it is the
     share of pairs that a person judges with the detector's label visible (annotation/batches/dealing.py). `recipe` says how
     the pairs were chosen; `guidelines` is the version of the batch's own guidelines (annotation/guidelines/versions.py).
     """
@@ -82,11 +88,15 @@ class BatchPlan:
     made_by: str = ""
     recipe: Mapping[str, Any] = field(default_factory=dict)
     guidelines: str | None = None
+    drawn_by: Unit = "pair"
 
 
 @dataclass(frozen=True)
 class Batch:
-    """A stored batch; its fields are those of `BatchPlan` (`hold`: the reservation in seconds), with its present state."""
+    """A stored batch; its fields are those of `BatchPlan` (`hold`: the reservation in seconds), with its present state.
+
+    `drawn_by` is None if its order is no sampling, as in all batches of earlier versions.
+    """
 
     id: int
     name: str
@@ -102,6 +112,7 @@ class Batch:
     recipe: Mapping[str, Any]
     shown_share: float | None
     guidelines: str | None
+    drawn_by: Unit | None
     people: tuple[Annotator, ...]
     is_open: bool
 
@@ -131,6 +142,7 @@ def create_batch(judgments: Judgments, plan: BatchPlan, items: Sequence[Item]) -
     keys = judgments.add_pairs(item.record for item in unique)
     shared = set(Random(plan.seed).sample(keys, plan.calibration))
     ordered = sorted(zip(keys, unique, strict=True), key=lambda one: one[0] not in shared)
+    drawn = _places(plan, [item for key, item in ordered if key not in shared])
     with writing(judgments.engine) as connection:
         batch = _insert(connection, plan)
         if people:
@@ -146,7 +158,10 @@ def create_batch(judgments: Judgments, plan: BatchPlan, items: Sequence[Item]) -
                     "pair": key,
                     "place": place,
                     "wanted": len(people) if key in shared else plan.per_pair,
-                    "priority": _CALIBRATION_FIRST if key in shared else _priority(plan, item),
+                    "priority": _CALIBRATION_FIRST if key in shared else drawn[key].priority if key in drawn else 0.0,
+                    "unit": drawn[key].unit if key in drawn else None,
+                    "weight": drawn[key].weight if key in drawn else None,
+                    "propensity": item.propensity,
                     "probability": item.probability,
                     "decision": item.decision,
                     "judged": 0,
@@ -223,7 +238,14 @@ def judgment_counts(connection: Connection, batch: int | None = None) -> dict[tu
 
 
 def reorder_batch(judgments: Judgments, batch: Batch, values: Mapping[str, float]) -> None:
-    """Reorder a batch in the order by decision by the new values of its pairs (by pair key), the largest first."""
+    """Give a batch in the order by decision the new values of its pairs (by pair key): they are the weights of the next draws.
+
+    A batch of an earlier version draws nothing, and serves the largest values first.
+    """
+    if batch.drawn_by is not None:
+        with writing(judgments.engine) as connection:
+            reweigh(connection, batch.id, values)
+        return
     here = batch_items.c.batch_id == batch.id
     changed = and_(here, batch_items.c.pair == bindparam("of_pair"), batch_items.c.priority != _CALIBRATION_FIRST)
     rows = [{"of_pair": key, "now": -value} for key, value in values.items()]
@@ -246,6 +268,8 @@ def _check(plan: BatchPlan, items: Sequence[Item]) -> None:
         raise UnknownNameError("task", plan.task, TASKS)
     if plan.order not in ORDERS:
         raise UnknownNameError("order", plan.order, ORDERS)
+    if plan.drawn_by not in UNITS:
+        raise UnknownNameError("unit of the draws", plan.drawn_by, UNITS)
     if not items:
         raise BadInputError("The batch has no pairs.", hint="Choose other pairs, or more of them.")
     if not 1 <= plan.per_pair <= _MOST_PEOPLE:
@@ -322,6 +346,7 @@ def _insert(connection: Connection, plan: BatchPlan) -> int:
         "shown_share": plan.shown_share,
         "recipe": json.dumps(dict(plan.recipe), ensure_ascii=False),
         "guidelines": plan.guidelines,
+        "drawn_by": plan.drawn_by if plan.order in SAMPLED else None,
     }
     try:
         return int(connection.execute(batches.insert().values(row).returning(batches.c.id)).scalar_one())
@@ -329,10 +354,21 @@ def _insert(connection: Connection, plan: BatchPlan) -> int:
         raise BadInputError(f"A batch '{plan.name}' already exists.", hint="Choose another name.") from error
 
 
-def _priority(plan: BatchPlan, item: Item) -> float:
+def _places(plan: BatchPlan, items: Sequence[Item]) -> dict[str, Place]:
+    """Return how the items take part in the draws, by pair key; none if the order is no sampling."""
+    if plan.order not in SAMPLED:
+        return {}
+    records = [item.record for item in items]
+    found = places(records, [_expected_error(plan, item) for item in items], plan.drawn_by, plan.seed)
+    return {record.key: place for record, place in zip(records, found, strict=True)}
+
+
+def _expected_error(plan: BatchPlan, item: Item) -> float:
+    """Return what a judgment is expected to tell: twice the probability that the detector is wrong, if it is calibrated."""
     if plan.order == "uncertainty" and item.probability is not None:
-        return abs(item.probability - plan.threshold)
-    return -item.value if plan.order == "decision" else 0.0
+        reach = plan.threshold if item.probability < plan.threshold else 1 - plan.threshold
+        return 1 - abs(item.probability - plan.threshold) / reach if reach > 0 else 1.0
+    return item.value if plan.order == "decision" else 1.0
 
 
 def _count_judgments(connection: Connection, batch: int) -> None:

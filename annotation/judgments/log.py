@@ -273,6 +273,7 @@ class Judgments:
                 present.c.shown,
                 present.c.evidence,
                 present.c.guidelines,
+                present.c.propensity,
             )
             .join(annotators, annotators.c.id == present.c.annotator_id)
             .where(present.c.kind == "judge")

@@ -11,14 +11,14 @@ from berdseye.annotation.judgments.log import VERDICT_KINDS, Annotator, Judgment
 from berdseye.annotation.judgments.recorded import judgment_fields
 from berdseye.annotation.judgments.schema import pairs, present
 
-_COLUMNS = ("id", "at", "pair", "kind", "verdict", "comment", "source", "shown", "batch", "guidelines")
+_COLUMNS = ("id", "at", "pair", "kind", "verdict", "comment", "source", "shown", "batch", "guidelines", "propensity")
 
 
 class OwnJudgment(NamedTuple):
     """A person's present judgment, preference or check of a pair, with the pair's texts.
 
     `at` is the time as the log writes it; `shown` says whether a detector's label was visible; `batch` is the id of the batch
-    whose queue served the pair.
+    whose queue served the pair, and `propensity` the probability with which it drew the pair.
     """
 
     event: int
@@ -31,6 +31,7 @@ class OwnJudgment(NamedTuple):
     shown: bool | None
     batch: int | None
     guidelines: str | None
+    propensity: float | None
     record: PairRecord
 
     @property
@@ -58,15 +59,16 @@ def own_judgments(judgments: Judgments, person: Annotator, keys: Sequence[str]) 
 def change_judgment(judgments: Judgments, person: Annotator, own: OwnJudgment, verdict: str) -> int | None:
     """Record another verdict on a pair that the person has judged. Return the event id, or None if it already is their verdict.
 
-    The new judgment keeps the comment, the batch and the guidelines of `own`, and whether a detector's label was visible, so that
-    it counts where the former one did. It has no evidence: the spans were marked for the former verdict.
+    The new judgment keeps the comment, the batch, the guidelines and the propensity of `own`, and whether a detector's label was
+    visible, so that it counts where the former one did. It has no evidence: the spans were marked for the former verdict.
     Raises `UnknownNameError` for a verdict that the task of the pair does not have.
     """
     fields = judgment_fields(own.task, verdict, own.record.passage, form=own.form)
     now = own_judgments(judgments, person, [own.pair]).get(own.pair)
     if now is not None and now.verdict == verdict:
         return None
-    kept = {"comment": own.comment, "shown": own.shown, "batch": own.batch, "guidelines": own.guidelines}
+    names = ("comment", "shown", "batch", "guidelines", "propensity")
+    kept = {name: getattr(own, name) for name in names}
     return judgments.append(person, own.pair, **fields | kept | {"source": "recent"})
 
 

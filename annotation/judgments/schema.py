@@ -87,12 +87,14 @@ events = Table(
     Column("batch", Integer),
     Column("evidence", Text),
     Column("guidelines", String(16)),
+    Column("propensity", Float),
     Index("events_by_person_and_pair", "annotator_id", "pair", "id"),
     Index("events_by_pair", "pair"),
     Index("events_undone", "target"),
     sqlite_autoincrement=True,
 )
-"""`evidence`: spans of the passage as a JSON list of [start, end), in characters; `guidelines`: the version that was shown."""
+"""`evidence`: spans of the passage as a JSON list of [start, end), in characters; `guidelines`: the version that was shown;
+`propensity`: the probability with which the batch drew the pair next, given everything drawn before; NULL: unknown."""
 
 present = Table(
     "present",
@@ -123,12 +125,14 @@ batches = Table(
     Column("recipe", Text, nullable=False),
     Column("shown_share", Float),
     Column("guidelines", String(16)),
+    Column("drawn_by", String(12)),
     sqlite_autoincrement=True,
 )
 """`hold`: seconds that a pair stays reserved. `shown_share`: in an experiment, the share of pairs judged with the detector's
-label visible; NULL: no experiment."""
+label visible; NULL: no experiment. `drawn_by`: what the batch draws as a whole; NULL: its order is no sampling."""
 
 _unfilled = text("judged < wanted")
+_undrawn = text("drawn IS NULL AND unit IS NOT NULL")
 
 batch_items = Table(
     "batch_items",
@@ -143,7 +147,23 @@ batch_items = Table(
     Column("decision", Boolean),
     Column("judged", Integer, nullable=False),
     Column("split", Integer, nullable=False),
+    Column("unit", Integer),
+    Column("weight", Float),
+    Column("drawn", Integer),
+    Column("propensity", Float),
     UniqueConstraint("batch_id", "pair"),
+    Index("batch_items_by_draw", "batch_id", "drawn"),
+    Index(
+        "batch_items_undrawn",
+        "batch_id",
+        "priority",
+        "unit",
+        "weight",
+        "judged",
+        "wanted",
+        sqlite_where=_undrawn,
+        postgresql_where=_undrawn,
+    ),
     Index("batch_items_by_pair", "pair"),
     Index("batch_items_open", "batch_id", "priority", "place", sqlite_where=_unfilled, postgresql_where=_unfilled),
     Index(
@@ -157,7 +177,9 @@ batch_items = Table(
     ),
 )
 """A trigger keeps `judged` (the judgments that count) and `split` (minus the number of sure verdicts that are not the most
-frequent one) in step with the log; the other columns never change, except `priority` in the order by decision."""
+frequent one) in step with the log; the other columns never change, except those of the draws (annotation/batches/draws.py):
+`unit` numbers what is drawn as a whole, `weight` (on the first pair of a unit) and `priority` are those of the next draw,
+`drawn` is the number of the draw, and `propensity` its probability."""
 
 batch_people = Table(
     "batch_people",

@@ -28,7 +28,15 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from berdseye.annotation.batches.stored import EVENT_KINDS
 from berdseye.annotation.judgments.log import VERDICT_KINDS, Judgments, PairRecord, batched_rows
-from berdseye.annotation.judgments.schema import events, pairs, present, sync_annotations, sync_projects, sync_tasks
+from berdseye.annotation.judgments.schema import (
+    batch_items,
+    events,
+    pairs,
+    present,
+    sync_annotations,
+    sync_projects,
+    sync_tasks,
+)
 from berdseye.annotation.label_studio.form import RecordedVerdict
 from berdseye.annotation.label_studio.project import Purpose, batch_purposes, purpose_of
 
@@ -141,8 +149,19 @@ def _read_judgments(
 
 
 def append_events(connection: Connection, rows: Iterable[dict[str, Any]]) -> None:
-    """Append events; those whose uid is in the log already are skipped."""
+    """Append events; those whose uid is in the log already are skipped.
+
+    A judgment of a batch has the propensity with which the batch drew its pair, if the batch has drawn it.
+    """
     for chunk in batched_rows(list(rows)):
+        drawn = select(batch_items.c.batch_id, batch_items.c.pair, batch_items.c.propensity).where(
+            batch_items.c.pair.in_({row["pair"] for row in chunk}), batch_items.c.propensity.is_not(None)
+        )
+        chances = {(row.batch_id, row.pair): row.propensity for row in connection.execute(drawn)}
+        for row in chunk:
+            row.setdefault("propensity", None)
+            if row["kind"] in ("judge", "prefer") and row["propensity"] is None:
+                row["propensity"] = chances.get((row["batch"], row["pair"]))
         connection.execute(_insert(connection, events).values(chunk).on_conflict_do_nothing(index_elements=["uid"]))
 
 

@@ -165,7 +165,8 @@ class PullTransaction:
         return {
             "annotator_id": place.annotator, "pair": place.pair, "verdict": None, "comment": "",
             "source": self._source, "target": None, "seconds": None, "shown": None,
-            "batch": self._purpose.batch, "evidence": None, "guidelines": None, **fields,
+            "batch": self._purpose.batch, "evidence": None, "guidelines": None, "propensity": None,
+            **fields,
         }  # fmt: skip
 
 

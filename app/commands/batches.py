@@ -128,9 +128,19 @@ def create(
         int, typer.Option(min=0, help="How many pairs, drawn with the seed, every person judges first.")
     ] = 0,
     order: Annotated[
-        Literal["batch", "uncertainty", "disagreement", "decision"],
-        typer.Option(help="The order of the pairs. --decide sets it to decision."),
+        Literal["batch", "uncertainty", "disagreement", "decision", "random"],
+        typer.Option(
+            help="The order of the pairs. uncertainty, decision and random draw each with a probability that is stored with "
+            "its judgments, as corrected(DETECTOR) needs. --decide sets it to decision."
+        ),
     ] = "batch",
+    draw_by: Annotated[
+        Literal["pair", "passage", "question"] | None,
+        typer.Option(
+            help="What these orders draw as a whole. Default: passage, which Precision needs; question with --decide by "
+            "another measure than Precision."
+        ),
+    ] = None,
     detector: Annotated[
         str | None,
         typer.Option(help="The detector that gives probabilities and decisions. By default the adopted one."),
@@ -208,6 +218,7 @@ def create(
         dataset=dataset,
         check=check,
         purpose="exam" if exam else "training" if training else None,
+        drawn_by=draw_by,
     )
     not_with("--task check", task == "check", "detector", "shown", why="which uses no detector")
     not_with("--task prefer", request.resolved_task == "prefer", "detector", "shown", why="which uses no detector")
@@ -323,7 +334,7 @@ def _as_json(batch: "Batch") -> dict[str, object]:
     # Known answers are left out: people who take an exam may read this.
     return {
         **{field: getattr(batch, field) for field in ("name", "at", "made_by", "task", "per_pair", "calibration")},
-        **{field: getattr(batch, field) for field in ("order", "blind", "shown_share", "seed")},
+        **{field: getattr(batch, field) for field in ("order", "drawn_by", "blind", "shown_share", "seed")},
         "reservation_minutes": batch.hold / 60 if batch.hold % 60 else batch.hold // 60,
         "recipe": {key: value for key, value in batch.recipe.items() if key != KNOWN},
         "guidelines": batch.guidelines,

@@ -208,7 +208,8 @@ def _against_workspace(
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.evaluation.interchange.external_runs import as_run, read_run
     from berdseye.evaluation.labels.sources import default_source, parse_label_source
-    from berdseye.evaluation.scores.scoring import score_run, without_questions
+    from berdseye.evaluation.scores.score import without_questions
+    from berdseye.evaluation.scores.scoring import score_run
 
     ws = open_workspace(workspace)
     source = parse_label_source(labels or default_source(ws))
@@ -245,7 +246,8 @@ def _stored(
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.data.runs.stored import list_runs, load_run
     from berdseye.evaluation.labels.sources import default_source, parse_label_source
-    from berdseye.evaluation.scores.scoring import macro_average, score_runs
+    from berdseye.evaluation.scores.score import macro_average
+    from berdseye.evaluation.scores.scoring import score_runs
 
     ws = open_workspace(workspace)
     source = parse_label_source(labels or default_source(ws))
@@ -262,6 +264,9 @@ def _stored(
             ws, Judgments.open(ws.judgments_url), runs, source, measures, min_judged=min_judged,
             unjudged=unjudged, progress=progress,
         )  # fmt: skip
+    for score in scores:
+        if score.sample_note:
+            note(f"{score.pipeline}, {score.measure}: {score.sample_note}.")
     return [s.as_row() for s in [*scores, *(macro_average(scores) if run is None else [])]]
 
 

@@ -31,6 +31,8 @@ def create_arguments(request: BatchRequest) -> tuple[str, ...]:
         values += ["--decide", *request.decide, "--measure", request.measure]
     elif request.order != "batch":
         values += ["--order", request.order]
+    if request.drawn_by:
+        values += ["--draw-by", request.drawn_by]
     if request.preset:
         values += ["--preset", request.preset]
     if request.preset in QUESTION_PRESETS:

@@ -26,7 +26,8 @@ from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_run
 from berdseye.evaluation.labels.sources import LabelSource, default_source, labels_of, parse_label_source
 from berdseye.evaluation.measures import parse_measure, parse_measures
 from berdseye.evaluation.scores.enough_judged import Floor
-from berdseye.evaluation.scores.scoring import macro_average, score_runs
+from berdseye.evaluation.scores.score import macro_average
+from berdseye.evaluation.scores.scoring import score_runs
 from berdseye.evaluation.statistics.significance import Test
 
 if TYPE_CHECKING:

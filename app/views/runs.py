@@ -117,6 +117,8 @@ def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Me
     detector = parse_label_source(source).detector(workspace())
     made_by = "" if detector is None else f"Detector: {detector_line(detector)}"
     st.caption(caption(source, measure, printed, frame), help=made_by or None)
+    for line in sample_lines(frame):
+        st.caption(line)
     draw_mixing_note(shares_without_detector(made(list(runs), source), source, measure.k), source)
     dataset = chosen_dataset(list(questions))
     part = frame[frame["dataset"] == dataset]
@@ -138,6 +140,16 @@ def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Me
     p_recall()
 
 
+def sample_lines(frame: pd.DataFrame) -> list[str]:
+    """Describe the samples behind corrected means: one line for each, with the systems if their samples differ."""
+    noted = frame[(frame["sample"] != "") & (frame["dataset"] != AVERAGE)]
+    lines = [
+        f"{escaped(', '.join(dict.fromkeys(rows['pipeline'])))}: {escaped(str(note))}."
+        for note, rows in noted.groupby("sample")
+    ]
+    return lines if noted["sample"].nunique() > 1 else [line.partition(": ")[2] for line in lines]
+
+
 def caption(source: str, measure: Measure, printed: pd.DataFrame, frame: pd.DataFrame) -> str:
     """Explain how to read the numbers of the table."""
     parts = [
@@ -146,7 +158,8 @@ def caption(source: str, measure: Measure, printed: pd.DataFrame, frame: pd.Data
         if measure.unit == "passages"
         else "Percent.",
         f"95% intervals over questions; labels from **{escaped(source)}**.",
-        "The detector's mean is corrected with the questions that a batch sampled at random and people judged completely."
+        "The detector's mean is corrected with the questions that a batch sampled at random and people judged completely, or "
+        "with a batch's draws of known probability; the interval of the latter is for these questions alone."
         if parse_label_source(source).corrected
         else f"{questions_that_count(workspace())} Pairs without a label count as not "
         f"supporting. A system {below(min_judged_of(workspace()))} has no number.",

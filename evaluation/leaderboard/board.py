@@ -14,7 +14,7 @@ from berdseye.data.datasets.pir_tasks import PirTask, known_task
 from berdseye.evaluation.measures import Unit, parse_measure
 from berdseye.evaluation.published import published
 from berdseye.evaluation.published.berds import paper_datasets
-from berdseye.evaluation.scores.scoring import Score, macro_average
+from berdseye.evaluation.scores.score import Score, macro_average
 from berdseye.evaluation.statistics.rank_sets import Ranks, decided_pairs, ranks_of
 from berdseye.evaluation.statistics.significance import Comparison, Test, adjusted, compare, letters
 from berdseye.evaluation.studies.comparing import corrected_comparisons
@@ -136,8 +136,11 @@ def _rows(systems: Sequence[Sequence[Score]], test: Test, correction: str) -> li
     rows = [_row(scores) for scores in systems]
     known = {f"{n}": scores for n, scores in enumerate(systems) if np.isfinite(float(str(rows[n]["value"])))}
     values = {name: np.concatenate([s.values for s in scores]) for name, scores in known.items()}
-    if any(s.people is not None for scores in known.values() for s in scores):
-        comparisons = corrected_comparisons({n: _people(scores) for n, scores in known.items()}, values, correction)
+    if any(s.corrected for scores in known.values() for s in scores):
+        comparisons = corrected_comparisons(
+            {n: _people(scores) for n, scores in known.items()}, values, correction,
+            {n: scores[0].drawn if len(scores) == 1 else None for n, scores in known.items()},
+        )  # fmt: skip
     else:
         averaged = {name: np.concatenate(weighted([s.values for s in scores])) for name, scores in known.items()}
         comparisons = compare(averaged, test=test, correction=correction, intervals=False)
@@ -182,7 +185,7 @@ def decided(systems: Mapping[str, Sequence[Score]]) -> list[tuple[str, str]]:
 def _row(scores: Sequence[Score]) -> dict[str, object]:
     [score] = scores if len(scores) == 1 else macro_average(scores) or [scores[0]]
     # Judgments of a sample correct the detector; without an interval the sample is too small for a value.
-    corrected = any(s.people is not None for s in scores)
+    corrected = any(s.corrected for s in scores)
     shown = not corrected or np.isfinite(score.estimate.low)
     value, low, high = score.shown[:3] if shown else (np.nan, np.nan, np.nan)
     unit: Unit = score.unit
@@ -201,6 +204,7 @@ def _row(scores: Sequence[Score]) -> dict[str, object]:
         "grade": score.grade,
         "unit": unit,
         "withheld": score.withheld,
+        "sample": "; ".join(dict.fromkeys(s.sample_note for s in scores if s.sample_note)),
     }
 
 

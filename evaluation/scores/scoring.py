@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,82 +19,29 @@ from berdseye.evaluation.labels.consensus import consensus_of
 from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_run
 from berdseye.evaluation.labels.qrels import Qrels, pooled_qrels
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource, source_grade
-from berdseye.evaluation.labels.support import Pairs, Support, share_labelled
-from berdseye.evaluation.measures import Measure, Unit, parse_measure, values_of
+from berdseye.evaluation.labels.support import Support, share_labelled
+from berdseye.evaluation.measures import Measure, values_of
 from berdseye.evaluation.scores.corrected import corrected_mean
 from berdseye.evaluation.scores.counted import Counted, Unjudged, counted_questions, unjudged_of
 from berdseye.evaluation.scores.drawn import drawn_values, expected_values, mean_of_draws
+from berdseye.evaluation.scores.drawn_labels import (
+    DrawnLabels,
+    drawn_labels,
+    estimate_of,
+    sampled_batches,
+)
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, Floor, below, enough_judged, min_judged_of, withheld
-from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
+from berdseye.evaluation.scores.score import Score
+from berdseye.evaluation.statistics.intervals import mean_with_interval
 
 NO_SAMPLE = "no question was drawn at random and judged completely"
 """The reason why a corrected mean has no value."""
 
 
 @dataclass(frozen=True)
-class Score:
-    """The score of a run by one measure. `values` holds the value of each question, in the order of the data set.
-
-    If the labels are those of a consensus, `draws` float64[n_draws, n_questions] holds the values under draws of the labels,
-    `values` are their means, and the interval includes the uncertainty of the labels (`evaluation.scores.drawn`).
-
-    For a corrected label source, `values` are the detector's, and `people` holds people's values on the questions that were drawn
-    at random and judged completely. `pairs` int64[n_questions, 2] holds the numbers of labelled pairs and of pairs in each
-    question's top k, of which judged@k is computed. `withheld` says why the estimate is NaN although it could be computed: too
-    few pairs have labels. `grade` is the grade of the detector among the labels, empty if there is none.
-    """
-
-    dataset: str
-    corpus: str
-    pipeline: str
-    measure: str
-    labels: str
-    detector_version: str
-    judged: float
-    estimate: Estimate
-    values: npt.NDArray[np.float64]
-    pairs: Pairs
-    people: npt.NDArray[np.float64] | None = None
-    draws: npt.NDArray[np.float64] | None = None
-    unit: Unit = "share"
-    withheld: str = ""
-    grade: str = ""
-
-    def as_row(self) -> dict[str, Any]:
-        """Return the score as a row of a table: its value and interval, and everything that made it."""
-        return {
-            "dataset": self.dataset,
-            "corpus": self.corpus,
-            "pipeline": self.pipeline,
-            "measure": self.measure,
-            **self.estimate._asdict(),
-            "judged": self.judged,
-            "labels": self.labels,
-            "detector_version": self.detector_version,
-            "withheld": self.withheld,
-        }
-
-    def judged_over(self, questions: npt.NDArray[np.bool_]) -> float:
-        """Return judged@k over some questions, bool[n_questions]."""
-        return share_labelled(self.pairs[questions])
-
-    @property
-    def shown_values(self) -> npt.NDArray[np.float64]:
-        """The values of the questions, all NaN if the score is withheld."""
-        return np.full(len(self.values), np.nan) if self.withheld else self.values
-
-    @property
-    def shown(self) -> Estimate:
-        """The estimate as tables show it, with shares in percent."""
-        factor = 100 if self.unit == "share" else 1
-        value, low, high = (factor * x for x in self.estimate[:3])
-        return Estimate(value, low, high, self.estimate.n)
-
-
-@dataclass(frozen=True)
 class Pool:
-    """The pool of a data set and a corpus, which does not depend on the scored run: which questions count and, if a measure needs
-    them, the labels of all stored runs."""
+    """The pool of a data set and a corpus, which does not depend on the scored run: which questions count and, if a measure
+    needs them, the labels of all stored runs."""
 
     counted: Counted
     qrels: Qrels | None = None
@@ -114,17 +61,19 @@ def score_run(
 ) -> list[Score]:
     """Compute one score for each measure.
 
-    The questions that count follow from `berdseye.evaluation.scores.counted` and are equal for all runs; a question for which the
-    run retrieved no passage counts as covering no perspective. A score over less than a share `min_judged` of labelled pairs
-    (None: the workspace's setting) is withheld (`evaluation.scores.enough_judged`). `unjudged` 'left-out' leaves out the
-    questions without a label in the run's own top k (None: the workspace's setting, by default 'zero'). Measures of recall take
-    the labels of passages outside the run from all stored runs on its data set and corpus (`pooled_qrels`); `pool` is the
+    The questions that count follow from `berdseye.evaluation.scores.counted` and are equal for all runs; a question for which
+    the run retrieved no passage counts as covering no perspective. A score over less than a share `min_judged` of labelled
+    pairs (None: the workspace's setting) is withheld (`evaluation.scores.enough_judged`). `unjudged` 'left-out' leaves out the
+    questions without a label in the run's own top k (None: the workspace's setting, by default 'zero'). Measures of recall
+    take the labels of passages outside the run from all stored runs on its data set and corpus (`pooled_qrels`); `pool` is the
     result of `pool_of`, if it is known.
 
     A corrected source gives the corrected mean. Its n counts the questions that a batch drew at random and that people judged
-    completely (`annotation.batches.random_sample`), and its judged@k is that of people. Raises `BadInputError` if there is no
-    such question. A source that begins with `consensus(...)` gives the mean over draws of its labels, and an interval that
-    includes their uncertainty (`evaluation.scores.drawn`); which questions count follows from the labels themselves.
+    completely (`annotation.batches.random_sample`), and its judged@k is that of people. Without such a question, it comes from
+    the batch with the most draws of known probability that fit the measure (`evaluation.scores.drawn_labels`), and n counts
+    these draws. Raises `BadInputError` if there is neither. A source that begins with `consensus(...)` gives the mean over draws
+    of its labels, and an interval that includes their uncertainty (`evaluation.scores.drawn`); which questions count follows from
+    the labels themselves.
     """
     reader = _StoredRun(workspace, judgments, run, pool, progress)
     scores = score_read(
@@ -145,8 +94,8 @@ def pool_of(
 ) -> Pool:
     """Return the pool that a run is scored with.
 
-    It is equal for all stored runs on the data set and corpus. For a run that is not stored, the labels of the run are added, and
-    the questions that count are those of the stored runs if there are any.
+    It is equal for all stored runs on the data set and corpus. For a run that is not stored, the labels of the run are added,
+    and the questions that count are those of the stored runs if there are any.
     """
     dataset, corpus = run.manifest.dataset, run.manifest.corpus
     if not any(m.pooled for m in measures) or source.corrected:
@@ -238,11 +187,29 @@ def score_read(
     support = labelled.support
     if agreed is not None:
         draws = drawn_values(measures, agreed, labelled, labelled.ids, support)
-    people = None
-    if source.corrected:
-        by_people = reader.labelled(LabelSource((HUMAN,)), k)
-        people = PeopleSample(by_people.support, samples_of(judgments, manifest.dataset, by_people, measures))
-    return scores_of(measures, support, counted, people, draws, min_judged=floor, **made_by)
+    if not source.corrected:
+        return scores_of(measures, support, counted, None, draws, min_judged=floor, **made_by)
+    by_people = reader.labelled(LabelSource((HUMAN,)), k)
+    people = PeopleSample(by_people.support, samples_of(judgments, manifest.dataset, by_people, measures))
+    scores = scores_of(measures, support, counted, people, None, min_judged=floor, **made_by)
+    if all(score.withheld != NO_SAMPLE for score in scores):
+        return scores
+    batches = sampled_batches(judgments)
+    return [
+        score
+        if score.withheld != NO_SAMPLE
+        else _with_draws(
+            score, drawn_labels(judgments, labelled, by_people, measure, ~np.isnan(score.values), batches), measure
+        )
+        for score, measure in zip(scores, measures, strict=True)
+    ]
+
+
+def _with_draws(score: Score, found: DrawnLabels | str, measure: Measure) -> Score:
+    """Return a corrected score without random questions by the draws of a batch, or with the reason why there are none."""
+    if isinstance(found, str):
+        return replace(score, withheld=f"{NO_SAMPLE}, and {found}")
+    return replace(score, withheld="", people=None, drawn=found, estimate=estimate_of(found.estimated, measure.bounds))
 
 
 @dataclass(frozen=True)
@@ -256,8 +223,8 @@ class PeopleSample:
 def samples_of(
     judgments: Judgments, dataset: str, labelled: LabelledRun, measures: Sequence[Measure]
 ) -> dict[int, npt.NDArray[np.bool_]]:
-    """Return the questions that may correct a detector (`berdseye.annotation.batches.random_sample`), by the cutoffs of measures;
-    `labelled` is the run with people's labels."""
+    """Return the questions that may correct a detector (`berdseye.annotation.batches.random_sample`), by the cutoffs of
+    measures; `labelled` is the run with people's labels."""
     ids = [question.id for question in labelled.questions]
     population = int((labelled.counts > 0).sum())
     return {
@@ -267,10 +234,17 @@ def samples_of(
 
 def refuse_without_sample(scores: Sequence[Score], what: str, source: LabelSource) -> None:
     """Raise `BadInputError` if the source is corrected and no score has a question for the correction."""
-    if source.corrected and scores and all(s.withheld == NO_SAMPLE for s in scores):
+    if source.corrected and scores and all(s.withheld.startswith(NO_SAMPLE) for s in scores):
         raise BadInputError(
-            f"{source} needs questions that a batch drew at random and whose top k people judged completely; {what} has none.",
-            hint="Create a batch with `berdseye batch create NAME --preset random-questions --run RUN`.",
+            f"{source} needs labels whose probability of being drawn is known: questions that a batch drew at random and whose "
+            f"top k people judged completely, or draws of a batch; {what} has none ({scores[0].withheld}). Of labels that "
+            "somebody chose, no interval can be promised: it can miss the true value nearly always.",
+            hint=(
+                "Create a batch with `berdseye batch create NAME --preset random-questions --run RUN` or with "
+                "`--order uncertainty --run RUN`. "
+                f" The labels that people have given so far can be used by --labels '{HUMAN}>{source.plain}', whose "
+                "intervals treat the detector's labels as right, or by --labels human."
+            ),
         )
 
 
@@ -316,27 +290,6 @@ def score_runs(
     return scores
 
 
-def without_questions(scores: Sequence[Score], left_out: Sequence[bool]) -> list[Score]:
-    """Return the scores computed without the questions that are left out, bool[n_questions]."""
-    kept = ~np.asarray(left_out, dtype=bool)
-    remaining = []
-    for score in scores:
-        values = np.where(kept, score.values, np.nan)
-        people = None if score.people is None else np.where(kept, score.people, np.nan)
-        draws = None if score.draws is None else np.where(kept, score.draws, np.nan)
-        bounds = parse_measure(score.measure).bounds
-        if draws is not None:
-            estimate = mean_of_draws(draws, bounds)
-        elif people is not None:
-            estimate = corrected_mean(people, values, bounds=bounds).estimate
-        else:
-            estimate = mean_with_interval(values, bounds=bounds)
-        if score.withheld:
-            estimate = Estimate(np.nan, np.nan, np.nan, estimate.n)
-        remaining.append(replace(score, values=values, people=people, draws=draws, estimate=estimate))
-    return remaining
-
-
 def scores_of(
     measures: Sequence[Measure],
     support: Support,
@@ -363,7 +316,7 @@ def scores_of(
     for place, (measure, raw) in enumerate(zip(measures, values_of(measures, support), strict=True)):
         counts = counted.by(measure, support)
         drawn = None if draws is None else np.where(counts, draws[place], np.nan)
-        values, by_people, reason = np.where(counts, raw, np.nan), None, ""
+        values, by_people, reason, unsure = np.where(counts, raw, np.nan), None, "", 0
         if drawn is not None:
             values = expected_values(drawn)
         valued = ~np.isnan(values)
@@ -377,6 +330,7 @@ def scores_of(
                 estimate, reason = withheld(estimate, judged, min_judged), below(min_judged)
         else:
             by_people = np.where(people.drawn[measure.k], completely_judged_values(measure, people.support), np.nan)
+            unsure = int((people.drawn[measure.k] & valued & np.isnan(by_people)).sum())
             estimate = corrected_mean(by_people, values, bounds=measure.bounds).estimate
             reason = "" if estimate.n else NO_SAMPLE
         scores.append(
@@ -396,6 +350,7 @@ def scores_of(
                 measure.unit,
                 reason,
                 grade,
+                unsure=unsure,
             )
         )
     return scores
@@ -415,39 +370,3 @@ def completely_judged_values(measure: Measure, support: Support) -> npt.NDArray[
     judged = support.judged[:, : measure.k].sum(axis=(1, 2))
     values[judged < support.counts * np.minimum(support.depths, measure.k)] = np.nan
     return values
-
-
-def macro_average(scores: Sequence[Score]) -> list[Score]:
-    """Return the mean over data sets for each corpus, pipeline and measure (BERDS, table 3), as data set 'average'.
-
-    NaN if the value of one data set is missing or withheld, because the mean of the others would not be comparable.
-    """
-    groups: dict[tuple[str, str, str, str], list[Score]] = {}
-    for score in scores:
-        groups.setdefault((score.corpus, score.pipeline, score.measure, score.labels), []).append(score)
-    averages = []
-    for (corpus, pipeline, measure, labels), members in groups.items():
-        known = [s for s in members if s.estimate.n > 0]
-        if not known:
-            continue
-        estimate = mean_of_means([s.estimate for s in known])
-        if len(known) < len(members):
-            estimate = Estimate(np.nan, np.nan, np.nan, estimate.n)
-        averages.append(
-            Score(
-                "average",
-                corpus,
-                pipeline,
-                measure,
-                labels,
-                known[0].detector_version,
-                float(np.mean([s.judged for s in known])),
-                estimate,
-                np.concatenate([s.values for s in known]),
-                np.concatenate([s.pairs for s in known]),
-                unit=known[0].unit,
-                withheld=next((s.withheld for s in members if s.withheld), ""),
-                grade=known[0].grade,
-            )
-        )
-    return averages

@@ -15,7 +15,8 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.scores.counted import Unjudged, as_version
-from berdseye.evaluation.scores.scoring import Score, score_run
+from berdseye.evaluation.scores.score import Score
+from berdseye.evaluation.scores.scoring import score_run
 from berdseye.evaluation.statistics.significance import Comparison, compare
 
 

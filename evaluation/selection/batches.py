@@ -199,7 +199,8 @@ def random_questions(
 
     Returns the items and the entries of the batch's recipe that describe the draw (`berdseye.annotation.batches.random_sample`).
     Items come question by question in the order of the draw, one question of each data set in turn, so that the completed
-    questions are a random sample whenever people stop. Raises `BadInputError` for a data set with too few questions.
+    questions are a random sample whenever people stop. Their propensity is that of the question, among those not drawn yet.
+    Raises `BadInputError` for a data set with too few questions.
     """
     records: dict[str, dict[str, dict[str, PairRecord]]] = {}
     asked: dict[str, list[str]] = {}
@@ -228,7 +229,7 @@ def random_questions(
             )
         drawn[dataset] = drawn_order(ids, questions, f"{seed} {dataset}")
     items = [
-        Item(record)
+        Item(record, propensity=1 / (len(asked[dataset]) - turn))
         for turn in range(questions)
         for dataset, chosen in drawn.items()
         for record in records[dataset].get(chosen[turn], {}).values()

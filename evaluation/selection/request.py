@@ -12,8 +12,18 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from berdseye.annotation.batches.check_items import check_pairs, check_people, check_recipe, read_check_items
+from berdseye.annotation.batches.draws import Unit
 from berdseye.annotation.batches.runs_queue import pairs_of_runs
-from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, Order, Task, batch_questions, create_batch
+from berdseye.annotation.batches.stored import (
+    SAMPLED,
+    Batch,
+    BatchPlan,
+    Item,
+    Order,
+    Task,
+    batch_questions,
+    create_batch,
+)
 from berdseye.annotation.checks import Purpose, check_form
 from berdseye.annotation.guidelines.versions import keep
 from berdseye.annotation.judgments.log import Judgments
@@ -60,7 +70,8 @@ class BatchRequest:
     a `sample`; `shown` puts the detector's label before people, `experiment` does so for that share of pairs and people.
     `detector` names the label source of probabilities, by default the adopted detector. `guidelines` is a text of the batch's
     own. `check` names the form of the task `check`, whose items are those of `file`; with a `purpose`, the batch qualifies its
-    people, and each of them judges every item.
+    people, and each of them judges every item. `drawn_by` is what an order that is a sampling draws as a whole (None: what the
+    measures of the task need).
     """
 
     name: str
@@ -90,6 +101,7 @@ class BatchRequest:
     dataset: str | None = None
     check: str | None = None
     purpose: Purpose | None = None
+    drawn_by: Unit | None = None
 
     @property
     def source(self) -> str:
@@ -145,6 +157,21 @@ class BatchRequest:
         if self.order == "decision":
             raise BadInputError("`--order decision` requires `--decide RUN_A RUN_B`.")
         return self.order
+
+    @property
+    def resolved_drawn_by(self) -> Unit:
+        """What is drawn as a whole: by default the question for a decision by a measure of whole questions, otherwise the
+        passage, which Precision needs; raises `BadInputError` if it is given for an order that draws nothing."""
+        if self.drawn_by is None:
+            if self.decide and parse_measure(self.measure).name != "Precision":
+                return "question"
+            return "pair" if self.resolved_task == "prefer" else "passage"
+        if self.resolved_order not in SAMPLED:
+            raise BadInputError(
+                f"The order {self.resolved_order} draws nothing.",
+                hint="Omit --draw-by, or use --order random or --order uncertainty.",
+            )
+        return self.drawn_by
 
     @property
     def resolved_strata(self) -> list[Stratum]:
@@ -255,6 +282,7 @@ def create_requested_batch(
         made_by=made_by,
         recipe=recipe,
         guidelines=guidelines,
+        drawn_by=request.resolved_drawn_by,
     )
     return create_batch(judgments, plan, items), len({item.record.key for item in items})
 
@@ -267,6 +295,7 @@ def _shared(request: BatchRequest, pairs: int) -> int:
 def _checked(request: BatchRequest) -> tuple[Task, Order, list[Stratum]]:
     """The task, the order and the strata; raises `BadInputError` for a request that contradicts itself."""
     task, order, strata = request.resolved_task, request.resolved_order, request.resolved_strata
+    _ = request.resolved_drawn_by
     if request.preset == "random-questions":
         check_random_questions(
             order=order, calibration=request.calibration, sample=request.sample, without=request.without
@@ -294,6 +323,7 @@ def _chosen(
                 parse_measure(request.measure),
                 detector,
                 seed=request.seed,
+                drawn_by=request.resolved_drawn_by,
                 without=without,
                 progress=progress,
             )

@@ -15,8 +15,9 @@ from berdseye.evaluation.labels.support import Pairs, share_labelled
 from berdseye.evaluation.measures import Measure, parse_measure, parse_measures
 from berdseye.evaluation.scores.corrected import corrected_mean
 from berdseye.evaluation.scores.drawn import mean_of_draws
+from berdseye.evaluation.scores.drawn_labels import DrawnLabels
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, below, enough_judged, withheld
-from berdseye.evaluation.scores.scoring import Score
+from berdseye.evaluation.scores.score import Score
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 from berdseye.evaluation.statistics.significance import Comparison, Test, adjusted, compare, withheld_difference
 from berdseye.evaluation.studies.charts import curves, dots
@@ -56,7 +57,8 @@ def comparisons(
     )
     if gatherer.source.corrected:
         people = {name: np.concatenate([_people(s) for s in scores]) for name, scores in by_system.items()}
-        pairs = corrected_comparisons(people, values, correction)
+        drawn = {name: scores[0].drawn if len(scores) == 1 else None for name, scores in by_system.items()}
+        pairs = corrected_comparisons(people, values, correction, drawn)
     else:
         pairs = compare(values, test=test, correction=correction, bounds=parse_measure(measure).differences, seed=seed)
         pairs = [c if enough_judged(judged[c.a, c.b], gatherer.floor) else withheld_difference(c) for c in pairs]
@@ -106,16 +108,27 @@ def _judged_together(
 
 
 def corrected_comparisons(
-    people: dict[str, npt.NDArray[np.float64]], detector: dict[str, npt.NDArray[np.float64]], correction: str
+    people: dict[str, npt.NDArray[np.float64]],
+    detector: dict[str, npt.NDArray[np.float64]],
+    correction: str,
+    drawn: Mapping[str, DrawnLabels | None] | None = None,
 ) -> list[Comparison]:
     """Compare every pair of systems by the difference of their corrected means.
 
     `people` and `detector` hold the values of each system by question, float64[n_questions]. People's values count on the
-    questions that they judged completely for both systems.
+    questions that they judged completely for both systems. Two systems whose labels in `drawn` come from one batch of draws are
+    compared by these draws instead.
     """
     comparisons = []
     for a, b in combinations(detector, 2):
         differences = detector[a] - detector[b]
+        ours, theirs = (drawn.get(a), drawn.get(b)) if drawn else (None, None)
+        by_draws = ours.minus(theirs) if ours is not None and theirs is not None else None
+        if by_draws is not None:
+            value, low, high, n = by_draws.estimate
+            left_out = int(np.isnan(differences).sum())
+            comparisons.append(Comparison(a, b, value, low, high, n, left_out, "t", by_draws.p, by_draws.p))
+            continue
         mean = corrected_mean(people[a] - people[b], differences, bounds=(-1.0, 1.0))
         value, low, high, n = mean.estimate
         left_out = int(np.isnan(differences).sum())
@@ -200,14 +213,15 @@ def correction(gatherer: Gatherer, selection: Selection, measures: Sequence[str]
         estimates = {
             "detector": mean_with_interval(by_detector, bounds=bounds),
             "people": mean_with_interval(by_people, bounds=bounds),
-            "corrected": corrected.estimate,
+            "corrected": corrected.estimate if score.drawn is None else score.estimate,
         }
+        weight = corrected.weight if score.drawn is None else score.drawn.estimated.weight
         for by, (value, low, high, n) in estimates.items():
             rows.append({"corpus": score.corpus, "pipeline": score.pipeline, "dataset": score.dataset,
                          "measure": score.measure, "by": by, "value": 100 * value, "low": 100 * low, "high": 100 * high,
                          "n": n, "judged": 1.0 if by == "detector" else score.judged,
                          "labels": "human" if by == "people" else str(source if by == "corrected" else source.plain),
-                         "detector_version": score.detector_version, "weight": corrected.weight})  # fmt: skip
+                         "detector_version": score.detector_version, "weight": weight})  # fmt: skip
     cells = pd.DataFrame(rows)
     table = Table(
         "corrected",
@@ -216,7 +230,8 @@ def correction(gatherer: Gatherer, selection: Selection, measures: Sequence[str]
         ("dataset", "corpus", "pipeline", "measure"),
         ("by",),
         notes=(
-            "People judge questions that a batch drew at random; n counts the questions that they judged completely.",
+            "People judge questions that a batch drew at random; n counts the questions that they judged completely. Without "
+            "such a batch, n counts the draws of a batch whose order is a sampling, and people alone have no value.",
         ),
     )
     shown = cells.assign(row=cells["measure"] + ", " + cells["pipeline"] + ", " + cells["corpus"])
@@ -229,7 +244,8 @@ def _too_few(cells: pd.DataFrame) -> tuple[str, ...]:
     if (cells["n"] > 1).all():
         return ()
     return (
-        "For some systems, fewer than two questions were drawn at random and judged completely. Create a batch with `berdseye "
+        "For some systems, fewer than two questions were drawn at random and judged completely, or fewer than two draws of a "
+        "batch were judged. Create a batch with `berdseye "
         "batch create NAME --preset random-questions --run RUN`.",
     )
 

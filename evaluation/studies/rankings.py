@@ -28,7 +28,8 @@ from berdseye.evaluation.labels.sources import HUMAN, LabelSource
 from berdseye.evaluation.leaderboard.board import decided
 from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.partial.rank_agreement import kendall_tau, signs
-from berdseye.evaluation.scores.scoring import Score, score_runs, without_questions
+from berdseye.evaluation.scores.score import Score, without_questions
+from berdseye.evaluation.scores.scoring import score_runs
 from berdseye.evaluation.statistics.rank_sets import ranks_of
 from berdseye.evaluation.studies.result import StudyResult, Table
 

@@ -62,7 +62,7 @@ class Decision:
         self.measure = measure
         self.chance: Doubles = lists.chance.astype(np.float64)
         self._drawn: Bools = np.random.default_rng(seed).random((draws, len(self.chance))) < self.chance
-        self._parts = [_part(lists, measure, (first, second), q) for q in range(len(lists.questions))]
+        self._parts = compared_questions(lists, measure, first, second)
         self._question_of: Ints = np.full(len(self.chance), -1, dtype=np.int64)
         self.open: Bools = np.zeros(len(self.chance), dtype=np.bool_)
         for question, part in enumerate(self._parts):
@@ -95,6 +95,10 @@ class Decision:
     def settled(self) -> bool:
         """Whether the probability of the opposite order is at most `RISK`."""
         return self.order != 0 and self.chance_of_other <= RISK
+
+    def drawn_labels(self, most: int) -> Bools:
+        """Return the last `most` sets of drawn labels, bool[n, n_labels]; a judged label has its value in all of them."""
+        return self._drawn[-most:].copy()
 
     def drawn_differences(self) -> Doubles:
         """Return the difference on each question under the drawn labels, float64[n_draws, n_questions]."""
@@ -169,6 +173,23 @@ class Decision:
         self.values[part.labels[open_ones]] = np.maximum(taken, _WHOLE * spread / len(open_ones))
 
 
+def compared_questions(
+    lists: LabelledLists, measure: Measure, first: int = 0, second: int = 1
+) -> list[AnsweredQuestion]:
+    """Return every question with the rankings of two systems."""
+    return [_part(lists, measure, (first, second), question) for question in range(len(lists.questions))]
+
+
+def system_values(measure: Measure, part: AnsweredQuestion, place: int, labels: Bools) -> Doubles:
+    """Return the value of one of the two systems (0 or 1) on a question, float64[n], under bool[n, n_labels] of its labels."""
+    n, places = len(labels), part.places[place]
+    known = np.concatenate([labels, np.zeros((n, 1), dtype=np.bool_)], axis=1)
+    judged = np.broadcast_to(places < labels.shape[1], (n, *places.shape))
+    return measure.values(
+        Support(known[:, places], np.full(n, part.perspectives), np.full(n, part.depths[place]), judged)
+    )
+
+
 def _part(lists: LabelledLists, measure: Measure, systems: tuple[int, int], question: int) -> AnsweredQuestion:
     ids, places = (array[list(systems), question, : measure.k] for array in (lists.ids, lists.places))
     labels = np.unique(places[places >= 0])
@@ -183,23 +204,9 @@ def _part(lists: LabelledLists, measure: Measure, systems: tuple[int, int], ques
 
 def _delta(measure: Measure, part: AnsweredQuestion, labels: Bools) -> Doubles:
     """Return the difference on a question, float64[n], under n sets of its labels, bool[n, n_labels]."""
-    n = len(labels)
     if part.perspectives == 0:
-        return np.zeros(n)
-    known = np.concatenate([labels, np.zeros((n, 1), dtype=np.bool_)], axis=1)
-    counts = np.full(n, part.perspectives)
-    first, second = (
-        measure.values(
-            Support(
-                known[:, places],
-                counts,
-                np.full(n, depth),
-                np.broadcast_to(places < labels.shape[1], (n, *places.shape)),
-            )
-        )
-        for places, depth in zip(part.places, part.depths, strict=True)
-    )
-    return np.asarray(first - second)
+        return np.zeros(len(labels))
+    return np.asarray(system_values(measure, part, 0, labels) - system_values(measure, part, 1, labels))
 
 
 def _pulls(measure: Measure, part: AnsweredQuestion, drawn: Bools, open_ones: Ints) -> Doubles:

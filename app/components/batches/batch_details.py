@@ -40,9 +40,10 @@ FORMATS = {"csv": ("CSV", to_csv), "jsonl": ("JSONL", to_jsonl), "parquet": ("Pa
 """The formats of an export by the ending of the file: the name, and the function that converts a table."""
 _ORDERS = {
     "batch": "as they were chosen",
-    "uncertainty": "least certain first",
+    "uncertainty": "drawn, the least certain more often",
+    "random": "drawn at random",
     "disagreement": "disputed pairs first",
-    "decision": "most informative first",
+    "decision": "drawn, the most informative more often",
 }
 _TASKS = {
     "judge": "Does the passage support the perspective?",

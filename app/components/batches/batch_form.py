@@ -21,7 +21,8 @@ from berdseye.evaluation.selection.request import UNLABELLED, BatchRequest
 
 ORDERS: dict[Order, str] = {
     "batch": "As they were chosen",
-    "uncertainty": "Least certain first, by the detector",
+    "uncertainty": "Drawn, the least certain more often",
+    "random": "Drawn at random",
     "disagreement": "Disputed pairs first",
 }
 SIGHTS = ("Nobody", "Everyone", "A random share")

@@ -130,16 +130,6 @@ def test_calibration_pairs_come_first_and_go_to_everyone(judgments: Judgments) -
         queue.next(judgments.sign_in("Di"))
 
 
-def test_the_most_uncertain_pair_comes_first(judgments: Judgments) -> None:
-    queue = BatchQueue(judgments, made(judgments, 5, order="uncertainty", threshold=0.3))
-    [ana] = people(judgments, "Ana")
-    places = []
-    while (key := queue.next(ana)) is not None:
-        queue.give(ana, key, "supports")
-        places.append(keys(5).index(key))
-    assert places == [1, 2, 0, 3, 4]  # |p - .3| of 0, .25, .5, .75, 1; .2 before .3
-
-
 def test_pairs_that_people_disagree_on_come_first(judgments: Judgments) -> None:
     queue = BatchQueue(judgments, made(judgments, 4, order="disagreement", per_pair=3))
     ana, bo, cy = people(judgments, "Ana", "Bo", "Cy")
@@ -222,7 +212,8 @@ def test_preferences_are_words_of_their_own(judgments: Judgments) -> None:
         ({"calibration": 1}, "Name the people"),
         ({"task": "verify"}, "decisions to show"),
         ({"hold": 0}, "at least 1 second"),
-        ({"order": "random"}, "Unknown order"),
+        ({"order": "alphabetical"}, "Unknown order"),
+        ({"order": "random", "drawn_by": "word"}, "Unknown unit"),
     ],
 )
 def test_plans_that_cannot_be_met_are_refused(judgments: Judgments, plan: dict[str, object], said: str) -> None:

@@ -103,7 +103,8 @@ def test_batches_and_reservations_are_kept_and_can_be_continued(server: str, req
     first, second = (load_batch(judgments, name) for name in ("first", "second"))
     assert [person.name for person in first.people] == ["Ana", "Bo"]
     assert (first.is_open, second.is_open) == (True, False)
-    assert (first.shown_share, first.guidelines) == (None, None)
+    assert (first.shown_share, first.guidelines, first.drawn_by) == (None, None, None)
+    assert judgments.frame()["propensity"].isna().all(), "how the pairs of old events were drawn is not known"
     ana, bo, cy = (judgments.annotator(name) for name in ("Ana", "Bo", "Cy"))
     assert (ana.demo, cy.demo) == (False, True)
     queue = BatchQueue(judgments, first)

@@ -22,7 +22,8 @@ from berdseye.evaluation.bundle.verifying import verify
 from berdseye.evaluation.bundle.writing import bundle_of
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
-from berdseye.evaluation.scores.scoring import macro_average, score_runs
+from berdseye.evaluation.scores.score import macro_average
+from berdseye.evaluation.scores.scoring import score_runs
 from berdseye.evaluation.selection.batches import drawn_order
 from berdseye.evaluation.studies.berds.base import base
 from berdseye.evaluation.studies.by_name.study_registry import run_study

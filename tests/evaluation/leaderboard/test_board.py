@@ -21,7 +21,7 @@ from berdseye.evaluation.leaderboard.charts import quality_against_cost, standin
 from berdseye.evaluation.leaderboard.costs import judging_minutes, system_costs
 from berdseye.evaluation.measures import Unit
 from berdseye.evaluation.scores.enough_judged import withheld
-from berdseye.evaluation.scores.scoring import Score
+from berdseye.evaluation.scores.score import Score
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 
 GOOD, POOR = np.repeat([1.0, 0.0], [18, 2]), np.repeat([1.0, 0.0], [4, 16])

@@ -15,7 +15,8 @@ from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
-from berdseye.evaluation.scores.scoring import Score, macro_average, score_run
+from berdseye.evaluation.scores.score import Score, macro_average
+from berdseye.evaluation.scores.scoring import score_run
 from tests.evaluation.small_workspace import CORPUS, DATASET, PIPELINE, RANKED, build, judge, passages, put_gold
 
 # By (question, perspective, passage). Ranked are passages 0, 1, 2 for the first question, 3, 2 for the second.

@@ -1,0 +1,171 @@
+"""The score of a run by one measure, with what made it; means of scores over data sets, and scores without some questions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from berdseye.evaluation.labels.support import Pairs, share_labelled
+from berdseye.evaluation.measures import Unit, parse_measure
+from berdseye.evaluation.scores.corrected import corrected_mean
+from berdseye.evaluation.scores.drawn import mean_of_draws
+from berdseye.evaluation.scores.drawn_labels import DrawnLabels, estimate_of
+from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score of a run by one measure. `values` holds the value of each question, in the order of the data set.
+
+    If the labels are those of a consensus, `draws` float64[n_draws, n_questions] holds the values under draws of the labels,
+    `values` are their means, and the interval includes the uncertainty of the labels (`evaluation.scores.drawn`).
+
+    For a corrected label source, `values` are the detector's, and `people` holds people's values on the questions that were
+    drawn at random and judged completely; `drawn` holds the labels of a batch of draws instead, if no question was. `unsure`
+    counts the randomly drawn questions that are left out because people are unsure of a pair. `pairs` int64[n_questions, 2]
+    holds the numbers of labelled pairs and of pairs in each question's top k, of which judged@k is computed. `withheld` says why
+    the estimate is NaN although it could be computed: too few pairs have labels. `grade` is the grade of the detector among the
+    labels, empty if there is none.
+    """
+
+    dataset: str
+    corpus: str
+    pipeline: str
+    measure: str
+    labels: str
+    detector_version: str
+    judged: float
+    estimate: Estimate
+    values: npt.NDArray[np.float64]
+    pairs: Pairs
+    people: npt.NDArray[np.float64] | None = None
+    draws: npt.NDArray[np.float64] | None = None
+    unit: Unit = "share"
+    withheld: str = ""
+    grade: str = ""
+    drawn: DrawnLabels | None = None
+    unsure: int = 0
+
+    @property
+    def corrected(self) -> bool:
+        """Whether the estimate is a corrected mean."""
+        return self.people is not None or self.drawn is not None
+
+    @property
+    def sample_note(self) -> str:
+        """What to know of the sample behind a corrected mean, as a sentence without a full stop; empty if there is nothing."""
+        if self.drawn is not None:
+            return self.drawn.note
+        if not self.unsure:
+            return ""
+        return (
+            f"{self.unsure} randomly drawn questions are left out because people are unsure of a pair, so that the interval is "
+            "right only if these are like the others"
+        )
+
+    def as_row(self) -> dict[str, Any]:
+        """Return the score as a row of a table: its value and interval, and everything that made it."""
+        return {
+            "dataset": self.dataset,
+            "corpus": self.corpus,
+            "pipeline": self.pipeline,
+            "measure": self.measure,
+            **self.estimate._asdict(),
+            "judged": self.judged,
+            "labels": self.labels,
+            "detector_version": self.detector_version,
+            "withheld": self.withheld,
+        } | self._sample_row()
+
+    def _sample_row(self) -> dict[str, Any]:
+        if self.drawn is None:
+            return {"unsure_questions": self.unsure} if self.unsure else {}
+        found = self.drawn.estimated
+        return {
+            "batch": self.drawn.batch,
+            "effective_n": found.effective,
+            "heaviest_share": found.heaviest,
+            "unsure": self.drawn.unsure,
+            "waiting": self.drawn.waiting,
+        }
+
+    def judged_over(self, questions: npt.NDArray[np.bool_]) -> float:
+        """Return judged@k over some questions, bool[n_questions]."""
+        return share_labelled(self.pairs[questions])
+
+    @property
+    def shown_values(self) -> npt.NDArray[np.float64]:
+        """The values of the questions, all NaN if the score is withheld."""
+        return np.full(len(self.values), np.nan) if self.withheld else self.values
+
+    @property
+    def shown(self) -> Estimate:
+        """The estimate as tables show it, with shares in percent."""
+        factor = 100 if self.unit == "share" else 1
+        value, low, high = (factor * x for x in self.estimate[:3])
+        return Estimate(value, low, high, self.estimate.n)
+
+
+def without_questions(scores: Sequence[Score], left_out: Sequence[bool]) -> list[Score]:
+    """Return the scores computed without the questions that are left out, bool[n_questions]."""
+    kept = ~np.asarray(left_out, dtype=bool)
+    remaining = []
+    for score in scores:
+        if score.drawn is not None:
+            drawn = score.drawn.without(~kept)
+            estimate = estimate_of(drawn.estimated, parse_measure(score.measure).bounds)
+            values = np.where(kept, score.values, np.nan)
+            remaining.append(replace(score, values=values, drawn=drawn, estimate=estimate))
+            continue
+        values = np.where(kept, score.values, np.nan)
+        people = None if score.people is None else np.where(kept, score.people, np.nan)
+        draws = None if score.draws is None else np.where(kept, score.draws, np.nan)
+        bounds = parse_measure(score.measure).bounds
+        if draws is not None:
+            estimate = mean_of_draws(draws, bounds)
+        elif people is not None:
+            estimate = corrected_mean(people, values, bounds=bounds).estimate
+        else:
+            estimate = mean_with_interval(values, bounds=bounds)
+        if score.withheld:
+            estimate = Estimate(np.nan, np.nan, np.nan, estimate.n)
+        remaining.append(replace(score, values=values, people=people, draws=draws, estimate=estimate))
+    return remaining
+
+
+def macro_average(scores: Sequence[Score]) -> list[Score]:
+    """Return the mean over data sets for each corpus, pipeline and measure (BERDS, table 3), as data set 'average'.
+
+    NaN if the value of one data set is missing or withheld, because the mean of the others would not be comparable.
+    """
+    groups: dict[tuple[str, str, str, str], list[Score]] = {}
+    for score in scores:
+        groups.setdefault((score.corpus, score.pipeline, score.measure, score.labels), []).append(score)
+    averages = []
+    for (corpus, pipeline, measure, labels), members in groups.items():
+        known = [s for s in members if s.estimate.n > 0]
+        if not known:
+            continue
+        estimate = mean_of_means([s.estimate for s in known])
+        if len(known) < len(members):
+            estimate = Estimate(np.nan, np.nan, np.nan, estimate.n)
+        averages.append(
+            Score(
+                "average",
+                corpus,
+                pipeline,
+                measure,
+                labels,
+                known[0].detector_version,
+                float(np.mean([s.judged for s in known])),
+                estimate,
+                np.concatenate([s.values for s in known]),
+                np.concatenate([s.pairs for s in known]),
+                unit=known[0].unit,
+                withheld=next((s.withheld for s in members if s.withheld), ""),
+                grade=known[0].grade,
+            )
+        )
+    return averages

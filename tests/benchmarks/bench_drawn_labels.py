@@ -1,0 +1,158 @@
+"""Labels in any order: coverage of corrected means, wrong decisions under continuous looking, and labels saved.
+
+Seeded; the number of trials is BERDSEYE_BENCH_TRIALS, 2,000 unless it is set. A trial is a data set of 200 questions of 2 to 6
+perspectives with five passages each. Whether a passage supports a perspective depends on the question, so that labels of a
+question are alike. Orders draw passages (Precision@5) or questions (MRecall@5).
+"""
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from berdseye.annotation.batches.draws import FLOOR
+from berdseye.evaluation.statistics.anytime import evidence
+from berdseye.evaluation.statistics.drawn_sample import DrawnSample, total
+
+Doubles = npt.NDArray[np.float64]
+TRIALS = int(os.environ.get("BERDSEYE_BENCH_TRIALS", "2000"))
+QUESTIONS, DEPTH, WIDEST = 200, 5, 6
+SHARPNESS = {"good": 1.6, "poor": 0.7, "useless": 0.0}
+"""By how many standard deviations a detector's scores of supporting and other pairs lie apart from the middle."""
+ORDERS = ("random", "uncertainty", "decision")
+
+
+class World(NamedTuple):
+    """Labels and a detector's probabilities of the pairs of a run, [n_questions, depth, widest]; `real`: which pairs exist."""
+
+    truth: npt.NDArray[np.bool_]
+    chance: Doubles
+    real: npt.NDArray[np.bool_]
+
+
+def world(random: np.random.Generator, detector: str) -> World:
+    real = np.arange(WIDEST) < random.integers(2, WIDEST + 1, QUESTIONS)[:, None, None]
+    real = np.broadcast_to(real, (QUESTIONS, DEPTH, WIDEST))
+    truth = (random.random(real.shape) < random.beta(1, 4, (QUESTIONS, 1, 1))) & real
+    sharp = SHARPNESS[detector]
+    score = sharp * (2 * truth - 1) + random.normal(size=truth.shape)
+    return World(truth, 1 / (1 + np.exp(-(2 * sharp * score + np.log(0.2 / 0.8)))), real)
+
+
+def precision(labels: npt.NDArray[np.bool_]) -> Doubles:
+    """The value of each passage, float64[n_questions * depth]."""
+    return labels.any(axis=2).astype(np.float64).ravel()
+
+
+def mrecall(labels: npt.NDArray[np.bool_], real: npt.NDArray[np.bool_]) -> Doubles:
+    wanted = np.minimum(real[:, 0].sum(axis=1), DEPTH)
+    return (labels.any(axis=1).sum(axis=1) >= wanted).astype(np.float64)
+
+
+def weights_of(order: str, seen: World, *, questions: bool) -> Doubles:
+    """The weights of the units, as annotation/batches/draws.py makes them: from the detector alone."""
+    error = np.minimum(seen.chance, 1 - seen.chance) * seen.real
+    axes = (1, 2) if questions else 2
+    told = error.sum(axis=axes) / seen.real.sum(axis=axes)
+    if order == "random":
+        told = np.ones_like(told)
+    if order == "decision":  # by the variance of the unit's value
+        none = np.where(seen.real, 1 - seen.chance, 1.0)
+        passage = 1 - none.prod(axis=2)
+        told = passage * (1 - passage)
+        told = told.mean(axis=1) if questions else told
+    roots = np.sqrt(told).ravel()
+    return FLOOR + (1 - FLOOR) * roots / roots.max()
+
+
+def drawn(random: np.random.Generator, people: Doubles, detector: Doubles, weights: Doubles, draws: int) -> DrawnSample:
+    order = np.argsort(random.exponential(size=len(people)) / weights)
+    chances = weights[order] / np.cumsum(weights[order][::-1])[::-1]
+    return DrawnSample(
+        detector, people, people, people, np.minimum(0, people.min()) * np.ones(len(people)), np.ones(len(people)),
+        order[:draws], chances[:draws],
+    )  # fmt: skip
+
+
+def share_held(order: str, detector: str, draws: int, *, questions: bool, trials: int) -> tuple[float, float, float]:
+    """Return the share of intervals with the true value, their mean width, and the width of people's labels alone."""
+    random, held, widths, alone = np.random.default_rng(1), 0, [], []
+    for _ in range(trials):
+        seen = world(random, detector)
+        said = (seen.chance >= 0.5) & seen.real
+        value: Callable[[npt.NDArray[np.bool_]], Doubles] = (
+            (lambda labels, real=seen.real: mrecall(labels, real)) if questions else precision
+        )
+        people, by_detector = value(seen.truth), value(said)
+        sample = drawn(random, people, by_detector, weights_of(order, seen, questions=questions), draws)
+        estimate = total(sample).estimate
+        held += estimate.low <= people.sum() <= estimate.high
+        widths.append((estimate.high - estimate.low) / len(people))
+        plain = drawn(random, people, by_detector, np.ones(len(people)), draws)
+        uncorrected = total(plain, weight=0.0).estimate
+        alone.append((uncorrected.high - uncorrected.low) / len(people))
+    return held / trials, float(np.mean(widths)), float(np.mean(alone))
+
+
+@pytest.mark.benchmark
+@pytest.mark.parametrize("questions", [False, True])
+def test_coverage_of_corrected_means(questions: bool) -> None:
+    print(f"\n{'MRecall@5 by questions' if questions else 'Precision@5 by passages'}, {TRIALS} trials")
+    print("order        detector  draws  covered  width  people alone, at random")
+    for order in ORDERS:
+        for detector in SHARPNESS:
+            for draws in (50, 100) if questions else (50, 100, 200, 500):
+                covered, width, alone = share_held(order, detector, draws, questions=questions, trials=TRIALS)
+                print(f"{order:11}  {detector:8}  {draws:5d}  {covered:7.1%}  {width:5.3f}  {alone:5.3f}")
+                assert covered > 0.93 - 2 * (0.05 / TRIALS) ** 0.5
+
+
+def first_time(detector: Doubles, people: Doubles, weights: Doubles, random: np.random.Generator) -> tuple[int, int]:
+    """Return after how many draws either order is shown at 5%, by a look after every draw, and which one."""
+    ones = np.ones(len(people))
+    order = np.argsort(random.exponential(size=len(people)) / weights)
+    chances = weights[order] / np.cumsum(weights[order][::-1])[::-1]
+    found = evidence(DrawnSample(detector, people, people, people, -ones, ones, order[:-1], chances[:-1]), weights)
+    crossed = [np.flatnonzero(wealth >= np.log(2 / 0.05)) for wealth in found]
+    stops = [int(places[0]) + 1 if len(places) else len(people) for places in crossed]
+    if min(stops) == len(people):
+        return len(people), 0
+    return min(stops), 1 if stops[0] < stops[1] else -1
+
+
+@pytest.mark.benchmark
+@pytest.mark.parametrize("ahead", [0.0, 0.05, 0.15])
+def test_wrong_decisions_and_labels_saved(ahead: float) -> None:
+    """Two runs with the same passages in part: of 400 passages that one of them alone ranks, half are of either run."""
+    print(f"\ntwo runs, {ahead:.2f} apart in the share of relevant passages, 400 passages, {TRIALS} trials")
+    print("order        detector     wrong  settled  median of draws  saved against random without a detector")
+    random_alone = _stops("random", "none", ahead)[2]
+    for order in ("random", "uncertainty"):
+        for detector in (*SHARPNESS, "overconfident"):
+            wrong, settled, median = _stops(order, detector, ahead)
+            print(
+                f"{order:11}  {detector:13}  {wrong:5.1%}  {settled:7.1%}  {median:7.0f}  {1 - median / random_alone:7.0%}"
+            )
+            assert wrong <= 0.05 + 2 * (0.05 * 0.95 / TRIALS) ** 0.5
+
+
+def _stops(order: str, detector: str, ahead: float) -> tuple[float, float, float]:
+    random, wrong, settled, stops = np.random.default_rng(2), 0, 0, []
+    sign = np.repeat([1.0, -1.0], 200)
+    for _ in range(TRIALS):
+        truth = random.random(400) < 0.35 + sign * ahead / 2
+        sharp = SHARPNESS.get(detector, 0.7)
+        score = 2 * sharp * (sharp * (2 * truth - 1) + random.normal(size=400)) + np.log(0.35 / 0.65)
+        chance = 1 / (1 + np.exp(-score * (3 if detector == "overconfident" else 1)))
+        said = sign * (chance >= 0.5) * (detector != "none")
+        roots = np.sqrt(np.minimum(chance, 1 - chance))
+        weights = np.ones(400) if order == "random" else FLOOR + (1 - FLOOR) * roots / roots.max()
+        stop, shown = first_time(said, sign * truth, weights, random)
+        real = np.sign((sign * truth).sum())
+        wrong += shown != 0 and shown != real
+        settled += shown != 0
+        stops.append(stop)
+    return wrong / TRIALS, settled / TRIALS, float(np.median(stops))
