@@ -1,7 +1,7 @@
 """A threshold for duplicates from people's judgments: pairs of questions drawn evenly over the similarities, and what they say.
 
 DebateQA drew 500 pairs stratified by similarity, had people mark the true duplicates, and took the highest threshold with no
-true duplicate below it (section A.1).
+true duplicate below it (appendix A).
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """What people check in a construction of DebateQA, as items of the forms of checks, and what their outcome rejects.
 
 DebateQA's three people per partial answer reached Fleiss' kappas of 0.66 (grounded in the documents) and 0.60 (addresses the
-question); a partial answer that two of three rejected in either task was removed, its question stayed (section 3, appendix A.4).
+question); a partial answer that two of three rejected in either task was removed, its question stayed (section 3, appendix A).
 """
 
 import random
@@ -151,7 +151,7 @@ CHECKS = (
         "Which pairs of questions are duplicates? Suggests the threshold",
         duplicate_items,
         size=500,
-        printed="DebateQA, appendix A.1: 500 pairs, threshold 0.78",
+        printed="DebateQA, appendix A: 500 pairs, threshold 0.78",
         concludes=threshold_text,
     ),
     Check(
@@ -162,7 +162,7 @@ CHECKS = (
         outcome=VERIFIED.name,
         people=3,
         size=100_000,
-        printed="DebateQA, appendix A.4: Fleiss' kappa 0.66",
+        printed="DebateQA, appendix A: Fleiss' kappa 0.66",
     ),
     Check(
         "addresses",
@@ -172,7 +172,7 @@ CHECKS = (
         outcome=VERIFIED.name,
         people=3,
         size=100_000,
-        printed="DebateQA, appendix A.4: Fleiss' kappa 0.60",
+        printed="DebateQA, appendix A: Fleiss' kappa 0.60",
     ),
     Check(
         "covered",
@@ -180,6 +180,6 @@ CHECKS = (
         "Do the points of view cover all views of the best chunks?",
         covered_items,
         size=500,
-        printed="DebateQA, appendix A.3: 90.4% of the chunks",
+        printed="DebateQA, appendix A: 90.4% of the chunks",
     ),
 )

@@ -1,4 +1,4 @@
-"""People's labels of whether an answer names the dispute (DebateQA, section 4.2): answers as items of the check `dispute`,
+"""People's labels of whether an answer names the dispute (DebateQA): answers as items of the check `dispute`,
 without the systems that wrote them, and the verdicts as labels, which `berdseye study debateqa-meta --labels` reads.
 
 DebateQA's three people reached a Fleiss' kappa of 0.79.

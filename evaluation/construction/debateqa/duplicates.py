@@ -27,7 +27,7 @@ from berdseye.data.progress import Progress, silent
 from berdseye.evaluation.construction.debateqa.similarity import Doubles, blocks, unit_vectors
 
 THRESHOLD = 0.78
-"""The cosine from which on DebateQA takes two questions to be duplicates (section A.1)."""
+"""The cosine from which on DebateQA takes two questions to be duplicates (appendix A)."""
 Counts = npt.NDArray[np.int64]
 
 

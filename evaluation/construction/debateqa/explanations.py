@@ -1,4 +1,4 @@
-"""Explanations of points of view from the documents that they cite alone (DebateQA, section 3, appendix A.4), and the rows that
+"""Explanations of points of view from the documents that they cite alone (DebateQA, section 3, appendix A), and the rows that
 people have verified."""
 
 import re

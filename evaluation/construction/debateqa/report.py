@@ -18,9 +18,9 @@ from berdseye.evaluation.construction.steps import Built
 from berdseye.evaluation.topics import Topic, largest_topics, topics_of
 
 RELEVANCE = 0.56
-"""DebateQA's mean cosine of a question and the chunks of its documents (gte-Qwen2-1.5B-instruct; appendix A.2)."""
+"""DebateQA's mean cosine of a question and the chunks of its documents (gte-Qwen2-1.5B-instruct; appendix A)."""
 A_QUESTION = 3.7
-"""DebateQA's mean number of partial answers of a question (table 1)."""
+"""DebateQA's mean number of partial answers of a question."""
 _FAR = 2.0
 _BY_SOURCE = (SOURCES, DUPLICATES.name, EVIDENCE.name, VIEWS.name, EXPLANATIONS.name, VERIFIED.name)
 _SHOWN = 20

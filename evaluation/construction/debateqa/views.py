@@ -1,4 +1,4 @@
-"""Points of view with the documents that they cite, and which of them say the same (DebateQA, section 3, appendix A.3)."""
+"""Points of view with the documents that they cite, and which of them say the same (DebateQA, section 3, appendix A)."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
