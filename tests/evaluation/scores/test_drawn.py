@@ -16,7 +16,8 @@ from berdseye.evaluation.labels.consensus import DRAWS, consensus_of
 from berdseye.evaluation.labels.sources import labels_of, parse_label_source
 from berdseye.evaluation.measures import parse_measures
 from berdseye.evaluation.scores.drawn import expected_values, mean_of_draws
-from berdseye.evaluation.scores.scoring import score_run, without_questions
+from berdseye.evaluation.scores.score import without_questions
+from berdseye.evaluation.scores.scoring import score_run
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 from tests.evaluation.small_workspace import QUESTIONS, TEXTS, judge, key
 

@@ -11,7 +11,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measure
-from berdseye.evaluation.scores.scoring import Score
+from berdseye.evaluation.scores.score import Score
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 from berdseye.evaluation.studies.gathering import stored_runs
 from berdseye.evaluation.studies.rankings import judging_sources, rankings_study
@@ -64,7 +64,16 @@ def test_a_swap_is_listed_with_both_differences(demo_workspace: Workspace, monke
         for number, run in enumerate(runs):
             kept = 0.4 + 0.1 * random.random(30) + (lead if number == 0 else 0.0)
             plain = Score(
-                "policy", "web", run.manifest.pipeline, "Precision@5", source, "", 1.0, mean_with_interval(kept), kept
+                "policy",
+                "web",
+                run.manifest.pipeline,
+                "Precision@5",
+                source,
+                "",
+                1.0,
+                mean_with_interval(kept),
+                kept,
+                np.ones((30, 2), dtype=np.int64),
             )
             found.append(replace(plain))
         return found
