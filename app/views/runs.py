@@ -34,6 +34,7 @@ from berdseye.evaluation.leaderboard.charts import quality_against_cost
 from berdseye.evaluation.leaderboard.charts import standings as standings_chart
 from berdseye.evaluation.leaderboard.costs import COSTS
 from berdseye.evaluation.measures import DEFAULT_MEASURES, Measure, parse_measure, parse_measures
+from berdseye.evaluation.scores.counted import unjudged_of
 from berdseye.evaluation.scores.enough_judged import below, min_judged_of
 from berdseye.evaluation.statistics.significance import CORRECTIONS, TESTS, Test
 from berdseye.evaluation.studies.charts import curves
@@ -114,9 +115,7 @@ def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Me
         column_order=[*first, *(name for name in columns if name not in first)],
         column_config={name: st.column_config.TextColumn(pinned=True) for name in ("corpus", "pipeline")},
     )
-    detector = parse_label_source(source).detector(workspace())
-    made_by = "" if detector is None else f"Detector: {detector_line(detector)}"
-    st.caption(caption(source, measure, printed, frame), help=made_by or None)
+    st.caption(caption(source, measure, printed, frame), help=explanation(source, measure))
     for line in sample_lines(frame):
         st.caption(line)
     draw_mixing_note(shares_without_detector(made(list(runs), source), source, measure.k), source)
@@ -151,27 +150,40 @@ def sample_lines(frame: pd.DataFrame) -> list[str]:
 
 
 def caption(source: str, measure: Measure, printed: pd.DataFrame, frame: pd.DataFrame) -> str:
-    """Explain how to read the numbers of the table."""
-    parts = [
-        "Passages read until every perspective is covered, or the depth plus one if the run does not cover all of them; fewer "
-        "is better."
+    """Say in a few sentences what the numbers of the table are; `explanation` has the rest."""
+    unit = (
+        "Passages read until every perspective is covered; fewer is better."
         if measure.unit == "passages"
-        else "Percent.",
-        f"95% intervals over questions; labels from **{escaped(source)}**.",
-        "The detector's mean is corrected with the questions that a batch sampled at random and people judged completely, or "
-        "with a batch's draws of known probability; the interval of the latter is for these questions alone."
-        if parse_label_source(source).corrected
-        else f"{questions_that_count(workspace())} Pairs without a label count as not "
-        f"supporting. A system {below(min_judged_of(workspace()))} has no number.",
-        "A letter marks a significance group: systems with a common letter do not differ significantly in that column.",
-        f"*ranks* are those on {escaped(ranked_dataset(frame))} that the data allow with 95% confidence for all systems "
-        "together: with 1–3, a system may be the first and is not below the third place.",
-        "The average is over data sets, for systems that ran on all of them.",
+        else "Percent."
+    )
+    rule = "" if parse_label_source(source).corrected else f" (unjudged: {unjudged_of(workspace())})"
+    parts = [
+        f"{unit} 95% intervals over questions; labels from **{escaped(source)}**{rule}.",
+        "Systems with a common letter do not differ significantly in that column.",
+        f"*ranks* are those on {escaped(ranked_dataset(frame))} that the data allow, with 95% confidence for all systems at once.",
     ]
     if len(printed):
-        parts.append(
-            "Grey rows are values **printed in a paper**, on its own corpora and labels; Berdseye did not measure them."
-        )
+        parts.append("Grey rows are **printed in a paper**; Berdseye did not measure them.")
+    return " ".join(parts)
+
+
+def explanation(source: str, measure: Measure) -> str:
+    """Explain what counts, for those who ask."""
+    parsed = parse_label_source(source)
+    detector = parsed.detector(workspace())
+    parts = [
+        "The detector's mean is corrected with the questions that a batch sampled at random and people judged completely, or "
+        "with a batch's draws of known probability; the interval of the latter is for these questions alone."
+        if parsed.corrected
+        else f"{questions_that_count(workspace())} Pairs without a label count as not supporting. A system "
+        f"{below(min_judged_of(workspace()))} has no number.",
+        "With the ranks 1–3, a system may be the first and is not below the third place (Mogstad et al., 2024).",
+        "The average is over data sets, for systems that ran on all of them.",
+    ]
+    if measure.unit == "passages":
+        parts.insert(0, "A run that does not cover all perspectives counts as its depth plus one.")
+    if detector is not None:
+        parts.append(f"Detector: {detector_line(detector)}")
     return " ".join(parts)
 
 
