@@ -160,7 +160,7 @@ def caption(source: str, measure: Measure, printed: pd.DataFrame, frame: pd.Data
     parts = [
         f"{unit} 95% intervals over questions; labels from **{escaped(source)}**{rule}.",
         "Systems with a common letter do not differ significantly in that column.",
-        f"*ranks* are those on {escaped(ranked_dataset(frame))} that the data allow, with 95% confidence for all systems at once.",
+        f"*ranks* are those on {escaped(ranked_dataset(frame))} that the data allow, at 95% for all systems together.",
     ]
     if len(printed):
         parts.append("Grey rows are **printed in a paper**; Berdseye did not measure them.")
