@@ -5,16 +5,15 @@ A 95% confidence sequence contains the true value at every time in at least 95% 
 Statistics 2021). Those here are nonparametric and never asymptotic:
 
 - `empirical_bernstein`: for the mean of values between two bounds, in closed form, and `betting`, which is narrower
-(Waudby-Smith
-  and Ramdas, JRSS B 2024, theorems 2 and 3). The difference of two runs is the mean of values between -1 and 1.
-- `evidence`: for the sign of a total of units that were drawn with known, unequal probabilities without replacement (Shekhar,
-Xu,
+  (Waudby-Smith and Ramdas, JRSS B 2024, theorems 2 and 3). The difference of two runs is the mean of values between -1 and 1.
+- `evidence`: for the sign of a total of units that were drawn with known, unequal probabilities without replacement (Shekhar, Xu,
   Lipton, Liang and Ramdas, UAI 2023), with a detector's values as control. Each draw is a bet against "the total is at most
   0", and another against "at least 0", which is fair if the claim is true; the wealth is at least 1 / a at some time with
-  probability at most a, by Ville's inequality.
+  probability at most a, by Ville's inequality. `interval_at_all_times` has the totals against which no bet has won.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +27,7 @@ _TRUNCATION = 0.5
 _GRID = 1000
 _SHARES = (0.5, 0.25, 0.12, 0.06, 0.03)
 _PRIOR = 5.0
+_HALVINGS = 12
 
 
 class Sequence(NamedTuple):
@@ -114,6 +114,45 @@ def evidence(sample: DrawnSample, weights: Doubles | None = None, *, changing: b
     above = _wealth(sample.detector, sample.low, sample.least, sample, known, smallest, sample.fixed[1])
     below = _wealth(-sample.detector, -sample.high, -sample.most, sample, known, smallest, -sample.fixed[2])
     return Evidence(above, below)
+
+
+def interval_at_all_times(
+    sample: DrawnSample,
+    weights: Doubles | None = None,
+    *,
+    changing: bool = False,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    confidence: float = 0.95,
+) -> tuple[float, float]:
+    """Return the lowest and the highest total within `bounds` that the bets have not ruled out after any of the draws so far.
+
+    A total is ruled out once a bet against it, as in `evidence`, has reached the wealth 2 / (1 - confidence). The interval holds at
+    every look, and is wider than that of `drawn_sample.total`, which holds at one. `weights` and `changing` are those of
+    `evidence`. Without a draw it is as wide as the bounds; once every unit is known, it has the readings of what people are unsure
+    of.
+    """
+    low, high = bounds
+    if len(sample.sequence) == len(sample.detector):
+        return float(sample.low.sum()) + sample.fixed[1], float(sample.high.sum()) + sample.fixed[2]
+    limit = np.log(2 / (1 - confidence))
+
+    def ruled_out(possible: float, sign: int) -> bool:
+        at = sample.fixed
+        moved = replace(sample, fixed=(at[0] - possible, at[1] - possible, at[2] - possible))
+        found = evidence(moved, weights, changing=changing)
+        return float((found.above if sign > 0 else found.below).max(initial=0.0)) >= limit
+
+    return _edge(low, high, lambda m: ruled_out(m, 1)), _edge(high, low, lambda m: ruled_out(m, -1))
+
+
+def _edge(outer: float, inner: float, ruled_out: Callable[[float], bool]) -> float:
+    """Return the outermost total that is not ruled out, by halving; totals are ruled out from the outside."""
+    if not ruled_out(outer):
+        return outer
+    for _ in range(_HALVINGS):
+        middle = (outer + inner) / 2
+        outer, inner = (middle, inner) if ruled_out(middle) else (outer, middle)
+    return outer
 
 
 def _wealth(
