@@ -25,10 +25,10 @@ class Score:
 
     For a corrected label source, `values` are the detector's, and `people` holds people's values on the questions that were
     drawn at random and judged completely; `sampled` holds the labels that batches drew with known probabilities instead, if no
-    question was. `unsure` counts the randomly drawn questions that are left out because people are unsure of a pair. `pairs` int64[n_questions, 2]
-    holds the numbers of labelled pairs and of pairs in each question's top k, of which judged@k is computed. `withheld` says why
-    the estimate is NaN although it could be computed: too few pairs have labels. `grade` is the grade of the detector among the
-    labels, empty if there is none.
+    question was. `unsure` counts the randomly drawn questions that are left out because people are unsure of a pair. `pairs`
+    int64[n_questions, 2] holds the numbers of labelled pairs and of pairs in each question's top k, of which judged@k is
+    computed. `withheld` says why the estimate is NaN although it could be computed: too few pairs have labels. `grade` is the
+    grade of the detector among the labels, empty if there is none.
     """
 
     dataset: str
