@@ -99,7 +99,8 @@ class LabelSource:
     """Sources in order of trust: the first source that has a label for a pair gives the pair's label.
 
     A `corrected` source is one detector; people's judgments correct the means of its labels (evaluation/scores/corrected.py).
-    If the first source is `consensus(...)`, the uncertainty of people's labels is part of measures (evaluation/scores/drawn.py).
+    If the first source is `consensus(...)`, the uncertainty of people's labels is part of measures
+    (evaluation/scores/posterior_draws.py).
     """
 
     parts: tuple[str, ...]

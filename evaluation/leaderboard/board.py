@@ -139,7 +139,7 @@ def _rows(systems: Sequence[Sequence[Score]], test: Test, correction: str) -> li
     if any(s.corrected for scores in known.values() for s in scores):
         comparisons = corrected_comparisons(
             {n: _people(scores) for n, scores in known.items()}, values, correction,
-            {n: scores[0].drawn if len(scores) == 1 else None for n, scores in known.items()},
+            {n: scores[0].sampled if len(scores) == 1 else None for n, scores in known.items()},
         )  # fmt: skip
     else:
         averaged = {name: np.concatenate(weighted([s.values for s in scores])) for name, scores in known.items()}
@@ -176,7 +176,10 @@ def decided(systems: Mapping[str, Sequence[Score]]) -> list[tuple[str, str]]:
     found = next((s for scores in systems.values() for s in scores), None)
     if found is None:
         return []
-    values = {name: [s.values if s.draws is None else s.draws for s in scores] for name, scores in systems.items()}
+    values = {
+        name: [s.values if s.posterior_draws is None else s.posterior_draws for s in scores]
+        for name, scores in systems.items()
+    }
     return decided_pairs(
         values, bounds=parse_measure(found.measure).differences, fewer_is_better=found.unit == "passages"
     )

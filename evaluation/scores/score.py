@@ -10,8 +10,8 @@ import numpy.typing as npt
 from berdseye.evaluation.labels.support import Pairs, share_labelled
 from berdseye.evaluation.measures import Unit, parse_measure
 from berdseye.evaluation.scores.corrected import corrected_mean
-from berdseye.evaluation.scores.drawn import mean_of_draws
-from berdseye.evaluation.scores.drawn_labels import DrawnLabels, estimate_of
+from berdseye.evaluation.scores.posterior_draws import mean_of_draws
+from berdseye.evaluation.scores.sampled_labels import SampledLabels, estimate_of
 from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
 
 
@@ -19,15 +19,16 @@ from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, me
 class Score:
     """The score of a run by one measure. `values` holds the value of each question, in the order of the data set.
 
-    If the labels are those of a consensus, `draws` float64[n_draws, n_questions] holds the values under draws of the labels,
-    `values` are their means, and the interval includes the uncertainty of the labels (`evaluation.scores.drawn`).
+    If the labels are those of a consensus, `posterior_draws` float64[n_draws, n_questions] holds the values under
+    draws of the labels, `values` are their means, and the interval includes the uncertainty of the labels
+    (`evaluation.scores.posterior_draws`).
 
     For a corrected label source, `values` are the detector's, and `people` holds people's values on the questions that were
-    drawn at random and judged completely; `drawn` holds the labels of a batch of draws instead, if no question was. `unsure`
-    counts the randomly drawn questions that are left out because people are unsure of a pair. `pairs` int64[n_questions, 2]
-    holds the numbers of labelled pairs and of pairs in each question's top k, of which judged@k is computed. `withheld` says why
-    the estimate is NaN although it could be computed: too few pairs have labels. `grade` is the grade of the detector among the
-    labels, empty if there is none.
+    drawn at random and judged completely; `sampled` holds the labels that batches drew with known probabilities instead, if no
+    question was. `unsure` counts the randomly drawn questions that are left out because people are unsure of a pair. `pairs`
+    int64[n_questions, 2] holds the numbers of labelled pairs and of pairs in each question's top k, of which judged@k is
+    computed. `withheld` says why the estimate is NaN although it could be computed: too few pairs have labels. `grade` is the
+    grade of the detector among the labels, empty if there is none.
     """
 
     dataset: str
@@ -41,23 +42,23 @@ class Score:
     values: npt.NDArray[np.float64]
     pairs: Pairs
     people: npt.NDArray[np.float64] | None = None
-    draws: npt.NDArray[np.float64] | None = None
+    posterior_draws: npt.NDArray[np.float64] | None = None
     unit: Unit = "share"
     withheld: str = ""
     grade: str = ""
-    drawn: DrawnLabels | None = None
+    sampled: SampledLabels | None = None
     unsure: int = 0
 
     @property
     def corrected(self) -> bool:
         """Whether the estimate is a corrected mean."""
-        return self.people is not None or self.drawn is not None
+        return self.people is not None or self.sampled is not None
 
     @property
     def sample_note(self) -> str:
         """What to know of the sample behind a corrected mean, as a sentence without a full stop; empty if there is nothing."""
-        if self.drawn is not None:
-            return self.drawn.note
+        if self.sampled is not None:
+            return self.sampled.note
         if not self.unsure:
             return ""
         return (
@@ -80,15 +81,15 @@ class Score:
         } | self._sample_row()
 
     def _sample_row(self) -> dict[str, Any]:
-        if self.drawn is None:
+        if self.sampled is None:
             return {"unsure_questions": self.unsure} if self.unsure else {}
-        found = self.drawn.estimated
+        found = self.sampled.estimated
         return {
-            "batch": self.drawn.batch,
+            "batch": self.sampled.batch,
             "effective_n": found.effective,
             "heaviest_share": found.heaviest,
-            "unsure": self.drawn.unsure,
-            "waiting": self.drawn.waiting,
+            "unsure": self.sampled.unsure,
+            "waiting": self.sampled.waiting,
         }
 
     def judged_over(self, questions: npt.NDArray[np.bool_]) -> float:
@@ -113,15 +114,15 @@ def without_questions(scores: Sequence[Score], left_out: Sequence[bool]) -> list
     kept = ~np.asarray(left_out, dtype=bool)
     remaining = []
     for score in scores:
-        if score.drawn is not None:
-            drawn = score.drawn.without(~kept)
-            estimate = estimate_of(drawn.estimated, parse_measure(score.measure).bounds)
+        if score.sampled is not None:
+            sampled = score.sampled.without(~kept)
+            estimate = estimate_of(sampled.estimated, parse_measure(score.measure).bounds)
             values = np.where(kept, score.values, np.nan)
-            remaining.append(replace(score, values=values, drawn=drawn, estimate=estimate))
+            remaining.append(replace(score, values=values, sampled=sampled, estimate=estimate))
             continue
         values = np.where(kept, score.values, np.nan)
         people = None if score.people is None else np.where(kept, score.people, np.nan)
-        draws = None if score.draws is None else np.where(kept, score.draws, np.nan)
+        draws = None if score.posterior_draws is None else np.where(kept, score.posterior_draws, np.nan)
         bounds = parse_measure(score.measure).bounds
         if draws is not None:
             estimate = mean_of_draws(draws, bounds)
@@ -131,7 +132,7 @@ def without_questions(scores: Sequence[Score], left_out: Sequence[bool]) -> list
             estimate = mean_with_interval(values, bounds=bounds)
         if score.withheld:
             estimate = Estimate(np.nan, np.nan, np.nan, estimate.n)
-        remaining.append(replace(score, values=values, people=people, draws=draws, estimate=estimate))
+        remaining.append(replace(score, values=values, people=people, posterior_draws=draws, estimate=estimate))
     return remaining
 
 

@@ -23,14 +23,14 @@ from berdseye.evaluation.labels.support import Support, share_labelled
 from berdseye.evaluation.measures import Measure, values_of
 from berdseye.evaluation.scores.corrected import corrected_mean
 from berdseye.evaluation.scores.counted import Counted, Unjudged, counted_questions, unjudged_of
-from berdseye.evaluation.scores.drawn import drawn_values, expected_values, mean_of_draws
-from berdseye.evaluation.scores.drawn_labels import (
-    DrawnLabels,
-    drawn_labels,
+from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, Floor, below, enough_judged, min_judged_of, withheld
+from berdseye.evaluation.scores.posterior_draws import expected_values, mean_of_draws, posterior_values
+from berdseye.evaluation.scores.sampled_labels import (
+    SampledLabels,
     estimate_of,
     sampled_batches,
+    sampled_labels,
 )
-from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, Floor, below, enough_judged, min_judged_of, withheld
 from berdseye.evaluation.scores.score import Score
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 
@@ -70,10 +70,10 @@ def score_run(
 
     A corrected source gives the corrected mean. Its n counts the questions that a batch drew at random and that people judged
     completely (`annotation.batches.random_sample`), and its judged@k is that of people. Without such a question, it comes from
-    the batch with the most draws of known probability that fit the measure (`evaluation.scores.drawn_labels`), and n counts
+    the batch with the most draws of known probability that fit the measure (`evaluation.scores.sampled_labels`), and n counts
     these draws. Raises `BadInputError` if there is neither. A source that begins with `consensus(...)` gives the mean over draws
-    of its labels, and an interval that includes their uncertainty (`evaluation.scores.drawn`); which questions count follows from
-    the labels themselves.
+    of its labels, and an interval that includes their uncertainty (`evaluation.scores.posterior_draws`); which questions count
+    follows from the labels themselves.
     """
     reader = _StoredRun(workspace, judgments, run, pool, progress)
     scores = score_read(
@@ -181,12 +181,12 @@ def score_read(
         ids = reader.run().ids[:, :k]
         support = pool.qrels.support(ids)
         if agreed is not None:
-            draws = drawn_values(measures, agreed, pool.qrels, ids, support)
+            draws = posterior_values(measures, agreed, pool.qrels, ids, support)
         return scores_of(measures, support, counted, None, draws, min_judged=floor, **made_by)
     labelled = reader.labelled(source.plain, k)
     support = labelled.support
     if agreed is not None:
-        draws = drawn_values(measures, agreed, labelled, labelled.ids, support)
+        draws = posterior_values(measures, agreed, labelled, labelled.ids, support)
     if not source.corrected:
         return scores_of(measures, support, counted, None, draws, min_judged=floor, **made_by)
     by_people = reader.labelled(LabelSource((HUMAN,)), k)
@@ -198,18 +198,20 @@ def score_read(
     return [
         score
         if score.withheld != NO_SAMPLE
-        else _with_draws(
-            score, drawn_labels(judgments, labelled, by_people, measure, ~np.isnan(score.values), batches), measure
+        else _from_sample(
+            score, sampled_labels(judgments, labelled, by_people, measure, ~np.isnan(score.values), batches), measure
         )
         for score, measure in zip(scores, measures, strict=True)
     ]
 
 
-def _with_draws(score: Score, found: DrawnLabels | str, measure: Measure) -> Score:
+def _from_sample(score: Score, found: SampledLabels | str, measure: Measure) -> Score:
     """Return a corrected score without random questions by the draws of a batch, or with the reason why there are none."""
     if isinstance(found, str):
         return replace(score, withheld=f"{NO_SAMPLE}, and {found}")
-    return replace(score, withheld="", people=None, drawn=found, estimate=estimate_of(found.estimated, measure.bounds))
+    return replace(
+        score, withheld="", people=None, sampled=found, estimate=estimate_of(found.estimated, measure.bounds)
+    )
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,7 @@ class PeopleSample:
     """People's labels of a ranking, and, by the cutoff of measures, which questions are a random sample (bool[n_questions])."""
 
     support: Support
-    drawn: Mapping[int, npt.NDArray[np.bool_]]
+    at_random: Mapping[int, npt.NDArray[np.bool_]]
 
 
 def samples_of(
@@ -295,7 +297,7 @@ def scores_of(
     support: Support,
     counted: Counted,
     people: PeopleSample | None = None,
-    draws: Sequence[npt.NDArray[np.float64]] | None = None,
+    posterior_draws: Sequence[npt.NDArray[np.float64]] | None = None,
     *,
     min_judged: float = MIN_JUDGED,
     dataset: str,
@@ -308,29 +310,29 @@ def scores_of(
     """Compute one score for each measure from the support of a ranking, over the questions that count.
 
     judged@k is the share of labelled pairs of the questions that have a value, or if none has, of those that count.
-    `people` holds people's labels for a corrected mean, `draws` the values under draws of uncertain labels, float64[n_draws,
-    n_questions] for each measure. `min_judged` does not apply to corrected means, because their interval
-    shows whether the sample is large enough.
+    `people` holds people's labels for a corrected mean, `posterior_draws` the values under draws of uncertain labels,
+    float64[n_draws, n_questions] for each measure. `min_judged` does not apply to corrected means, because their interval shows
+    whether the sample is large enough.
     """
     scores = []
     for place, (measure, raw) in enumerate(zip(measures, values_of(measures, support), strict=True)):
         counts = counted.by(measure, support)
-        drawn = None if draws is None else np.where(counts, draws[place], np.nan)
+        draws = None if posterior_draws is None else np.where(counts, posterior_draws[place], np.nan)
         values, by_people, reason, unsure = np.where(counts, raw, np.nan), None, "", 0
-        if drawn is not None:
-            values = expected_values(drawn)
+        if draws is not None:
+            values = expected_values(draws)
         valued = ~np.isnan(values)
         valued = valued if valued.any() else counted.questions
         pairs = (support if people is None else people.support).pairs_at(measure.k)
         judged = share_labelled(pairs[valued])
         if people is None:
             bounds = measure.bounds
-            estimate = mean_with_interval(values, bounds=bounds) if drawn is None else mean_of_draws(drawn, bounds)
+            estimate = mean_with_interval(values, bounds=bounds) if draws is None else mean_of_draws(draws, bounds)
             if estimate.n and not enough_judged(judged, min_judged):
                 estimate, reason = withheld(estimate, judged, min_judged), below(min_judged)
         else:
-            by_people = np.where(people.drawn[measure.k], completely_judged_values(measure, people.support), np.nan)
-            unsure = int((people.drawn[measure.k] & valued & np.isnan(by_people)).sum())
+            by_people = np.where(people.at_random[measure.k], completely_judged_values(measure, people.support), np.nan)
+            unsure = int((people.at_random[measure.k] & valued & np.isnan(by_people)).sum())
             estimate = corrected_mean(by_people, values, bounds=measure.bounds).estimate
             reason = "" if estimate.n else NO_SAMPLE
         scores.append(
@@ -346,7 +348,7 @@ def scores_of(
                 values,
                 pairs,
                 by_people,
-                drawn,
+                draws,
                 measure.unit,
                 reason,
                 grade,

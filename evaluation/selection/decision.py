@@ -24,8 +24,8 @@ from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.protocol import Detector
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource
 from berdseye.evaluation.measures import Measure, parse_measure
-from berdseye.evaluation.scores.drawn_labels import Draws, batch_draws, planned_draws
-from berdseye.evaluation.selection.drawn_decision import DrawnDecision, drawn_decision, unit_values
+from berdseye.evaluation.scores.sampled_labels import Draws, batch_draws, planned_draws
+from berdseye.evaluation.selection.sampled_decision import SampledDecision, sampled_decision, unit_values
 from berdseye.evaluation.statistics.drawn_sample import total
 from berdseye.evaluation.trust.decision import OUTCOMES, Decision, compared_questions
 from berdseye.evaluation.trust.judging_plan import RISK, Needed
@@ -86,14 +86,14 @@ class DecisionState(NamedTuple):
 class DecisionComparison:
     """The comparison of two runs by people's judgments so far; `keys` are the pair keys of the labels, in their order.
 
-    `drawn` is the comparison by the draws of a batch, if its pairs are drawn with known probabilities; `draws` is its source.
+    `sampled` is the comparison by the draws of a batch, if its pairs are drawn with known probabilities; `draws` is its source.
     """
 
     decision: Decision
     described: Described
     measure: Measure
     keys: list[str]
-    drawn: DrawnDecision | None = None
+    sampled: SampledDecision | None = None
     draws: Draws | None = None
 
     def values(self) -> dict[str, float]:
@@ -108,23 +108,23 @@ class DecisionComparison:
         """Return the progress of the decision, by simulation of the remaining judgments."""
         state = self.decision
         first, second = self.described.lists.systems
-        if self.drawn is not None:
-            return self._drawn_standing(self.drawn)
+        if self.sampled is not None:
+            return self._sampled_standing(self.sampled)
         ahead, behind = (None, None) if state.order == 0 else (first, second) if state.order > 0 else (second, first)
         return DecisionState(
             ahead, behind, str(self.measure), abs(state.difference), state.chance_of_other,
             state.settled and not (state.values > 0).any(), state.needed(), None if (state.values > 0).any() else 0.0,
         )  # fmt: skip
 
-    def _drawn_standing(self, drawn: DrawnDecision) -> DecisionState:
+    def _sampled_standing(self, sampled: SampledDecision) -> DecisionState:
         state, (first, second) = self.decision, self.described.lists.systems
-        settled = drawn.error <= RISK
-        order = drawn.order if settled else state.order
+        settled = sampled.error <= RISK
+        order = sampled.order if settled else state.order
         ahead, behind = (None, None) if order == 0 else (first, second) if order > 0 else (second, first)
-        by_judgments = total(drawn.sample).estimate.value
+        by_judgments = total(sampled.sample).estimate.value
         difference = by_judgments if settled and np.isfinite(by_judgments) else state.difference
-        error = drawn.error if drawn.order == order else 1.0
-        needed = drawn.needed(self._outcomes(), seed=0)
+        error = sampled.error if sampled.order == order else 1.0
+        needed = sampled.needed(self._outcomes(), seed=0)
         return DecisionState(
             ahead, behind, str(self.measure), abs(difference), state.chance_of_other, settled, needed, error
         )
@@ -178,8 +178,8 @@ def _with_draws(
     lists = known.described.lists
     said = LabelStore(workspace).get(detector.name, known.keys, detector.version) >= detector.threshold
     people = np.where(lists.settled, lists.chance, np.nan)
-    drawn = drawn_decision(lists, known.measure, known.keys, said, draws, people)
-    return replace(known, drawn=drawn, draws=draws)
+    sampled = sampled_decision(lists, known.measure, known.keys, said, draws, people)
+    return replace(known, sampled=sampled, draws=draws)
 
 
 def decision_items(

@@ -138,7 +138,7 @@ def total(sample: DrawnSample, *, weight: float | None = None, confidence: float
 
     The interval is Student's, with two draws added whose errors are 0.7 of the largest possible error, one in each direction
     (following Agresti and Coull, 1998): a good detector's errors are rare, and few draws may show none. `tests/benchmarks/
-    bench_drawn_labels.py` measures its coverage. If every unit is known, the interval has no width. With fewer than two draws
+    bench_sampled_labels.py` measures its coverage. If every unit is known, the interval has no width. With fewer than two draws
     there is no interval, with none no value.
     """
     at, draws = sample.fixed, sample.draws

@@ -49,9 +49,9 @@ def decided_pairs(
     """Return the pairs of systems (better, worse) whose order is decided, all of them right with the confidence.
 
     `values` holds, for each system, one array a data set: the values by question, float64[n_questions] (NaN: none), or those
-    under draws of uncertain labels, float64[n_draws, n_questions] (`evaluation.scores.drawn`), drawn for all systems together.
-    Compared are the means over data sets. The variance over draws of a difference adds to its variance over questions. `bounds`
-    are the least and the largest difference of two values of a question.
+    under draws of uncertain labels, float64[n_draws, n_questions] (`evaluation.scores.posterior_draws`), drawn for all
+    systems together. Compared are the means over data sets. The variance over draws of a difference adds to its variance
+    over questions. `bounds` are the least and the largest difference of two values of a question.
 
     With fewer than 10 questions, or fewer than 5 differences that are not the most frequent one, the standard error is at least
     that of the sample with two further differences, at the bounds: few differences say little about their spread (the rule of

@@ -14,9 +14,9 @@ from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.labels.support import Pairs, share_labelled
 from berdseye.evaluation.measures import Measure, parse_measure, parse_measures
 from berdseye.evaluation.scores.corrected import corrected_mean
-from berdseye.evaluation.scores.drawn import mean_of_draws
-from berdseye.evaluation.scores.drawn_labels import DrawnLabels
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, below, enough_judged, withheld
+from berdseye.evaluation.scores.posterior_draws import mean_of_draws
+from berdseye.evaluation.scores.sampled_labels import SampledLabels
 from berdseye.evaluation.scores.score import Score
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 from berdseye.evaluation.statistics.significance import Comparison, Test, adjusted, compare, withheld_difference
@@ -57,8 +57,8 @@ def comparisons(
     )
     if gatherer.source.corrected:
         people = {name: np.concatenate([_people(s) for s in scores]) for name, scores in by_system.items()}
-        drawn = {name: scores[0].drawn if len(scores) == 1 else None for name, scores in by_system.items()}
-        pairs = corrected_comparisons(people, values, correction, drawn)
+        sampled = {name: scores[0].sampled if len(scores) == 1 else None for name, scores in by_system.items()}
+        pairs = corrected_comparisons(people, values, correction, sampled)
     else:
         pairs = compare(values, test=test, correction=correction, bounds=parse_measure(measure).differences, seed=seed)
         pairs = [c if enough_judged(judged[c.a, c.b], gatherer.floor) else withheld_difference(c) for c in pairs]
@@ -111,18 +111,18 @@ def corrected_comparisons(
     people: dict[str, npt.NDArray[np.float64]],
     detector: dict[str, npt.NDArray[np.float64]],
     correction: str,
-    drawn: Mapping[str, DrawnLabels | None] | None = None,
+    sampled: Mapping[str, SampledLabels | None] | None = None,
 ) -> list[Comparison]:
     """Compare every pair of systems by the difference of their corrected means.
 
     `people` and `detector` hold the values of each system by question, float64[n_questions]. People's values count on the
-    questions that they judged completely for both systems. Two systems whose labels in `drawn` come from one batch of draws are
+    questions that they judged completely for both systems. Two systems whose labels in `sampled` come from one batch of draws are
     compared by these draws instead.
     """
     comparisons = []
     for a, b in combinations(detector, 2):
         differences = detector[a] - detector[b]
-        ours, theirs = (drawn.get(a), drawn.get(b)) if drawn else (None, None)
+        ours, theirs = (sampled.get(a), sampled.get(b)) if sampled else (None, None)
         by_draws = ours.minus(theirs) if ours is not None and theirs is not None else None
         if by_draws is not None:
             value, low, high, n = by_draws.estimate
@@ -157,7 +157,7 @@ def points_by_k(
     for measure, values in zip(measures, by_measure, strict=True):
         of_measure = [s for s in scores if s.measure == str(measure)]
         judged = share_labelled(np.concatenate([s.pairs for s in of_measure])[counted])
-        if any(s.draws is not None for s in of_measure):
+        if any(s.posterior_draws is not None for s in of_measure):
             draws = np.concatenate([_draws(s) for s in of_measure], axis=1)
             estimate = mean_of_draws(np.where(everywhere, draws, np.nan), measure.bounds)
         else:
@@ -213,9 +213,9 @@ def correction(gatherer: Gatherer, selection: Selection, measures: Sequence[str]
         estimates = {
             "detector": mean_with_interval(by_detector, bounds=bounds),
             "people": mean_with_interval(by_people, bounds=bounds),
-            "corrected": corrected.estimate if score.drawn is None else score.estimate,
+            "corrected": corrected.estimate if score.sampled is None else score.estimate,
         }
-        weight = corrected.weight if score.drawn is None else score.drawn.estimated.weight
+        weight = corrected.weight if score.sampled is None else score.sampled.estimated.weight
         for by, (value, low, high, n) in estimates.items():
             rows.append({"corpus": score.corpus, "pipeline": score.pipeline, "dataset": score.dataset,
                          "measure": score.measure, "by": by, "value": 100 * value, "low": 100 * low, "high": 100 * high,
@@ -257,7 +257,7 @@ def _too_few_shared(cells: pd.DataFrame) -> tuple[str, ...]:
 
 
 def _draws(score: Score) -> npt.NDArray[np.float64]:
-    return score.values[None] if score.draws is None else score.draws
+    return score.values[None] if score.posterior_draws is None else score.posterior_draws
 
 
 def _people(score: Score) -> npt.NDArray[np.float64]:

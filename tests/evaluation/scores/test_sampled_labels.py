@@ -108,8 +108,8 @@ def test_unsure_judgments_are_counted_and_read_both_ways(small: Workspace, run: 
     batch = send(small, judgments, run, drawn_by="question")
     judge_next(judgments, batch, "unnunn")
     [found] = scored(small, judgments, run, "Precision@2")
-    assert found.drawn is not None
-    assert (found.drawn.labels, found.drawn.unsure, found.drawn.waiting) == (4, 2, 0)
+    assert found.sampled is not None
+    assert (found.sampled.labels, found.sampled.unsure, found.sampled.waiting) == (4, 2, 0)
     assert found.estimate.low < found.estimate.high
     row = found.as_row()
     assert (row["unsure"], row["waiting"], row["batch"]) == (2, 0, "drawn")
@@ -121,7 +121,7 @@ def test_unsure_judgments_are_counted_and_read_both_ways(small: Workspace, run: 
 def test_the_effective_sample_size_is_beside_the_number(small: Workspace, run: Run, judgments: Judgments) -> None:
     judge_next(judgments, send(small, judgments, run), "snsn")
     [found] = scored(small, judgments, run, "Precision@2")
-    assert found.drawn is not None
+    assert found.sampled is not None
     assert 0 < float(found.as_row()["effective_n"]) <= found.estimate.n
     assert "effective sample size" in found.sample_note
     assert "the heaviest 5% of the draws have" in found.sample_note
@@ -144,11 +144,11 @@ def test_questions_can_be_left_out_and_runs_compared(small: Workspace, run: Run,
     [found] = scored(small, judgments, run, "Precision@2")
     [rest] = without_questions([found], [True, False, False])
     assert rest.estimate.value == pytest.approx(1.0)
-    assert rest.drawn is not None
-    assert rest.drawn.counted.tolist() == [False, True, False]
+    assert rest.sampled is not None
+    assert rest.sampled.counted.tolist() == [False, True, False]
     [same] = corrected_comparisons(
         {"a": found.values * np.nan, "b": found.values * np.nan}, {"a": found.values, "b": found.values}, "holm",
-        {"a": found.drawn, "b": found.drawn},
+        {"a": found.sampled, "b": found.sampled},
     )  # fmt: skip
     assert (same.difference, same.p) == (0, 1)
     assert load_batch(judgments, "drawn").drawn_by == "question"

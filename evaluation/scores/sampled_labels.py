@@ -110,7 +110,7 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class DrawnLabels:
+class SampledLabels:
     """The labels of a batch of draws for one measure of one run.
 
     `counted` bool[n_questions] are the questions of the mean. `labels` counts the pairs with a label among the drawn ones,
@@ -134,9 +134,9 @@ class DrawnLabels:
         """The sample of all units of the batch, as sums over the parts of each, divided by the number of questions."""
         return self._sample(self.counted)
 
-    def without(self, left_out: Bools) -> "DrawnLabels":
+    def without(self, left_out: Bools) -> "SampledLabels":
         """Return the labels without the questions bool[n_questions]."""
-        return DrawnLabels(self.draws, self.parts, self.counted & ~left_out, self.labels, self.unsure, self.waiting)
+        return SampledLabels(self.draws, self.parts, self.counted & ~left_out, self.labels, self.unsure, self.waiting)
 
     @cached_property
     def estimated(self) -> Total:
@@ -159,7 +159,7 @@ class DrawnLabels:
             )
         return "; ".join(texts)
 
-    def minus(self, other: "DrawnLabels") -> Total | None:
+    def minus(self, other: "SampledLabels") -> Total | None:
         """Estimate the difference of two runs, over the questions that count for both; None if the batches differ."""
         if self.batch != other.batch:
             return None
@@ -210,19 +210,19 @@ def _among_relevant(sample: DrawnSample, draws: BatchDraws) -> DrawnSample:
     return sample.only(sample.span > 0, draws.fixed_weights)
 
 
-def drawn_labels(
+def sampled_labels(
     judgments: Judgments, detector: LabelledRun, people: LabelledRun, measure: Measure, counted: Bools,
     batches: Sequence[BatchDraws],
-) -> DrawnLabels | str:  # fmt: skip
+) -> SampledLabels | str:  # fmt: skip
     """Return the labels of the batch with the most draws that can correct a measure of a run, or why there is none.
 
     `detector` and `people` are the run with the labels of either. The reason is a clause without a full stop.
     """
-    found: list[DrawnLabels] = []
+    found: list[SampledLabels] = []
     reason = "no pair of this run was drawn with a known probability"
     for draws in batches:
         known = _with_draws(judgments, detector.top(measure.k), people.top(measure.k), measure, counted, draws)
-        if isinstance(known, DrawnLabels):
+        if isinstance(known, SampledLabels):
             found.append(known)
         elif known:
             reason = known
@@ -231,7 +231,7 @@ def drawn_labels(
 
 def _with_draws(
     judgments: Judgments, detector: LabelledRun, people: LabelledRun, measure: Measure, counted: Bools, draws: BatchDraws
-) -> DrawnLabels | str:  # fmt: skip
+) -> SampledLabels | str:  # fmt: skip
     keys = detector.keys
     real = keys != b""
     units = np.full(keys.shape, -2, dtype=np.int64)
@@ -253,7 +253,7 @@ def _with_draws(
     drawn[drawn] = draws.numbers[units[drawn]] > 0
     open_keys = set(keys[drawn & unknown].astype(str).tolist())
     judged = _judged(judgments, open_keys)
-    return DrawnLabels(
+    return SampledLabels(
         draws, parts, counted, len(set(keys[drawn & ~unknown].tolist())), len(judged), len(open_keys - judged)
     )
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from berdseye.evaluation.measures import parse_measure
-from berdseye.evaluation.scores.drawn_labels import Draws
-from berdseye.evaluation.selection.drawn_decision import DrawnDecision, drawn_decision
+from berdseye.evaluation.scores.sampled_labels import Draws
+from berdseye.evaluation.selection.sampled_decision import SampledDecision, sampled_decision
 from berdseye.evaluation.trust.labelled_lists import LabelledLists
 from tests.evaluation.trust.made_lists import lists_of
 
@@ -23,7 +23,7 @@ def lists(first_wins: float, seed: int = 0) -> LabelledLists:
 
 def decided(
     made: LabelledLists, drawn: int, *, measure: str = "MRecall@1", by_question: bool = True, unknown: int = 0
-) -> DrawnDecision | None:
+) -> SampledDecision | None:
     """The decision after so many draws at random; the labels of the last `unknown` drawn units are missing."""
     keys = [f"k{label}" for label in range(len(made.labels))]
     units = {key: label // 2 if by_question else label for label, key in enumerate(keys)}
@@ -36,7 +36,7 @@ def decided(
             labels = [label for label, key in enumerate(keys) if units[key] == unit]
             people[labels] = made.labels[labels]
     draws = Draws(units, numbers, chances, np.ones(size))
-    return drawn_decision(made, parse_measure(measure), keys, np.zeros(len(keys), dtype=np.bool_), draws, people)
+    return sampled_decision(made, parse_measure(measure), keys, np.zeros(len(keys), dtype=np.bool_), draws, people)
 
 
 @pytest.mark.parametrize(

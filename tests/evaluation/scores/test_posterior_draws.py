@@ -15,7 +15,7 @@ from berdseye.evaluation.agreement.reliability import dawid_skene
 from berdseye.evaluation.labels.consensus import DRAWS, consensus_of
 from berdseye.evaluation.labels.sources import labels_of, parse_label_source
 from berdseye.evaluation.measures import parse_measures
-from berdseye.evaluation.scores.drawn import expected_values, mean_of_draws
+from berdseye.evaluation.scores.posterior_draws import expected_values, mean_of_draws
 from berdseye.evaluation.scores.score import without_questions
 from berdseye.evaluation.scores.scoring import score_run
 from berdseye.evaluation.statistics.intervals import mean_with_interval
@@ -63,9 +63,9 @@ def test_the_interval_of_a_run_includes_the_labels(small: Workspace, run: Run, j
     [score] = score_run(small, judged, run, parse_label_source("consensus"), measures)
     assert score.labels == "consensus(dawid-skene)"
     assert score.estimate.n == certain.estimate.n
-    assert score.draws is not None
-    assert score.draws.shape == (DRAWS, len(QUESTIONS))
-    np.testing.assert_allclose(score.values, expected_values(score.draws))
+    assert score.posterior_draws is not None
+    assert score.posterior_draws.shape == (DRAWS, len(QUESTIONS))
+    np.testing.assert_allclose(score.values, expected_values(score.posterior_draws))
     alone = mean_with_interval(score.values)
     assert score.estimate.value == pytest.approx(alone.value)
     assert score.estimate.low < alone.low or alone.low == 0

@@ -20,7 +20,7 @@ from berdseye.evaluation.statistics.intervals import Estimate, mean_with_interva
 Values = npt.NDArray[np.float64]
 
 
-def drawn_values(
+def posterior_values(
     measures: Sequence[Measure], consensus: Consensus, labelled: LabelledRun | Qrels, ids: Ids, known: Support
 ) -> list[Values]:
     """Return the values of a ranking by each measure under each draw, float64[n_draws, n_questions].

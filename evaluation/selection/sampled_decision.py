@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scores.drawn_labels import Draws
+from berdseye.evaluation.scores.sampled_labels import Draws
 from berdseye.evaluation.statistics.anytime import Evidence, evidence
 from berdseye.evaluation.statistics.drawn_sample import DrawnSample
 from berdseye.evaluation.trust.decision import AnsweredQuestion, compared_questions, system_values
@@ -25,7 +25,7 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class DrawnDecision:
+class SampledDecision:
     """The difference of two runs by the draws of a batch.
 
     `sample` is that of the difference of the means over questions; `weights` float64[n_units] are the present ones, and
@@ -94,9 +94,9 @@ class DrawnDecision:
         return Needed(float(median), float(low_end), float(high_end), total, settled)
 
 
-def drawn_decision(
+def sampled_decision(
     lists: LabelledLists, measure: Measure, keys: list[str], said: Bools, draws: Draws, labels: Doubles
-) -> DrawnDecision | None:
+) -> SampledDecision | None:
     """Return the difference of the two systems of `lists` by the draws of a batch; None if they do not fit the measure.
 
     `keys` are the pair keys of the labels; `said` bool[n_labels] are the detector's labels, `labels` float64[n_labels]
@@ -133,7 +133,7 @@ def drawn_decision(
         by_detector, people, low, high, bounds[0], bounds[1], order.astype(np.int64), draws.chances[order],
         (float(readings[1][size]), float(readings[2][size]), float(readings[3][size])),
     )  # fmt: skip
-    return DrawnDecision(sample, draws.weights, waits)
+    return SampledDecision(sample, draws.weights, waits)
 
 
 def unit_values(
