@@ -24,6 +24,7 @@ from berdseye.annotation.judgments.schema import batch_items, present
 from berdseye.evaluation.labels.labelled_runs import LabelledRun
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.statistics.anytime import interval_at_all_times
 from berdseye.evaluation.statistics.drawn_sample import HEAVIEST, DrawnSample, Total, total
 from berdseye.evaluation.statistics.intervals import Estimate
 
@@ -142,6 +143,17 @@ class SampledLabels:
     def estimated(self) -> Total:
         """The estimated mean over the questions."""
         return total(_among_relevant(self.sample, self.draws))
+
+    def at_all_times(self, bounds: tuple[float, float]) -> tuple[float, float]:
+        """Return the 95% interval of the mean that holds at every look, however often people look and whenever they stop.
+
+        `bounds` are those of the measure. See `evaluation.statistics.anytime.interval_at_all_times`.
+        """
+        weights = self.draws.fixed_weights
+        if weights is None:
+            return interval_at_all_times(self.sample, self.draws.weights, changing=True, bounds=bounds)
+        relevant = self.sample.span > 0
+        return interval_at_all_times(self.sample.only(relevant, weights), weights[relevant], bounds=bounds)
 
     @property
     def note(self) -> str:

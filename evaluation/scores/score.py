@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -58,13 +59,24 @@ class Score:
     def sample_note(self) -> str:
         """What to know of the sample behind a corrected mean, as a sentence without a full stop; empty if there is nothing."""
         if self.sampled is not None:
-            return self.sampled.note
+            factor = 100 if self.unit == "share" else 1
+            low, high = (factor * end for end in self.at_all_times)
+            return (
+                f"{self.sampled.note}; however often you look, the interval {low:.1f} to {high:.1f} holds at every look"
+            )
         if not self.unsure:
             return ""
         return (
             f"{self.unsure} randomly drawn questions are left out because people are unsure of a pair, so that the interval is "
             "right only if these are like the others"
         )
+
+    @cached_property
+    def at_all_times(self) -> tuple[float, float]:
+        """The 95% interval of a corrected mean from labels of known propensity that holds at every look; otherwise NaN."""
+        if self.sampled is None:
+            return float("nan"), float("nan")
+        return self.sampled.at_all_times(parse_measure(self.measure).bounds)
 
     def as_row(self) -> dict[str, Any]:
         """Return the score as a row of a table: its value and interval, and everything that made it."""
@@ -88,6 +100,8 @@ class Score:
             "batch": self.sampled.batch,
             "effective_n": found.effective,
             "heaviest_share": found.heaviest,
+            "low_at_all_times": self.at_all_times[0],
+            "high_at_all_times": self.at_all_times[1],
             "unsure": self.sampled.unsure,
             "waiting": self.sampled.waiting,
         }

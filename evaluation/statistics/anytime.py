@@ -126,15 +126,15 @@ def interval_at_all_times(
 ) -> tuple[float, float]:
     """Return the lowest and the highest total within `bounds` that the bets have not ruled out after any of the draws so far.
 
-    A total is ruled out once a bet against it, as in `evidence`, has reached the wealth 2 / (1 - confidence). The interval holds at
-    every look, and is wider than that of `drawn_sample.total`, which holds at one. `weights` and `changing` are those of
-    `evidence`. Without a draw it is as wide as the bounds; once every unit is known, it has the readings of what people are unsure
-    of.
+    A total is ruled out once a bet against it, as in `evidence`, has reached the wealth 2 / (1 - confidence). The interval holds
+    at every look, and is wider than that of `drawn_sample.total`, which holds at one. `weights` and `changing` are those of
+    `evidence`. Without a draw it is as wide as the bounds; once every unit is known, it has the readings of what people are
+    unsure of.
     """
     low, high = bounds
     if len(sample.sequence) == len(sample.detector):
         return float(sample.low.sum()) + sample.fixed[1], float(sample.high.sum()) + sample.fixed[2]
-    limit = np.log(2 / (1 - confidence))
+    limit = float(np.log(2 / (1 - confidence)))
 
     def ruled_out(possible: float, sign: int) -> bool:
         at = sample.fixed

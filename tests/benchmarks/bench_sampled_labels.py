@@ -7,6 +7,7 @@ question are alike. Orders draw passages (Precision@5) or questions (MRecall@5).
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from berdseye.annotation.batches.draws import FLOOR
-from berdseye.evaluation.statistics.anytime import evidence
+from berdseye.evaluation.statistics.anytime import evidence, interval_at_all_times
 from berdseye.evaluation.statistics.drawn_sample import DrawnSample, total
 
 Doubles = npt.NDArray[np.float64]
@@ -108,6 +109,33 @@ def test_coverage_of_corrected_means(questions: bool) -> None:
                 covered, width, alone = share_held(order, detector, draws, questions=questions, trials=TRIALS)
                 print(f"{order:11}  {detector:8}  {draws:5d}  {covered:7.1%}  {width:5.3f}  {alone:5.3f}")
                 assert covered > 0.93 - 2 * (0.05 / TRIALS) ** 0.5
+
+
+@pytest.mark.benchmark
+def test_coverage_at_all_times() -> None:
+    """The intervals that hold at every look, beside those that hold at one, for Precision@5 by passages."""
+    print(f"\nintervals at all times, Precision@5 by passages, {TRIALS} trials")
+    print("order        detector  draws  covered  width  width at one look")
+    for order in ("random", "uncertainty"):
+        for detector in SHARPNESS:
+            for draws in (50, 200, 500):
+                random, held, widths, at_once = np.random.default_rng(3), 0, [], []
+                for _ in range(TRIALS):
+                    seen = world(random, detector)
+                    people, said = precision(seen.truth), precision((seen.chance >= 0.5) & seen.real)
+                    weights = weights_of(order, seen, questions=False)
+                    sample = drawn(random, people / len(people), said / len(people), weights, draws)
+                    sample = replace(sample, most=np.full(len(people), 1 / len(people)))
+                    low, high = interval_at_all_times(sample, weights)
+                    held += low <= people.mean() <= high
+                    widths.append(high - low)
+                    once = total(sample).estimate
+                    at_once.append(once.high - once.low)
+                covered = held / TRIALS
+                print(
+                    f"{order:11}  {detector:8}  {draws:5d}  {covered:7.1%}  {np.mean(widths):5.3f}  {np.mean(at_once):5.3f}"
+                )
+                assert covered > 0.95 - 2 * (0.05 * 0.95 / TRIALS) ** 0.5
 
 
 def first_time(detector: Doubles, people: Doubles, weights: Doubles, random: np.random.Generator) -> tuple[int, int]:

@@ -1,9 +1,18 @@
 """Confidence sequences: against the authors' library, and how often they ever miss under continuous looking."""
 
+from dataclasses import replace
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
-from berdseye.evaluation.statistics.anytime import betting, difference, empirical_bernstein, evidence
+from berdseye.evaluation.statistics.anytime import (
+    betting,
+    difference,
+    empirical_bernstein,
+    evidence,
+    interval_at_all_times,
+)
 from berdseye.evaluation.statistics.drawn_sample import DrawnSample
 
 TRIALS = 400
@@ -90,6 +99,38 @@ def test_what_is_open_is_read_against_the_claim() -> None:
     assert evidence(sure).error(1) < 0.05
     assert evidence(open_ones).error(1) == 1
     assert evidence(sure).sign == 1
+
+
+def test_an_interval_at_all_times_holds_at_each_of_many_looks() -> None:
+    random, missed = np.random.default_rng(5), 0
+    for _ in range(TRIALS):
+        values = (random.random(120) < 0.3) / 120.0
+        said = np.where(random.random(120) < 0.8, values, 1 / 120 - values)
+        weights = np.where(random.random(120) < 0.5, 1.0, 0.2)
+        sample = drawn(values, said, weights, random)
+        sample = replace(sample, least=np.zeros(120), most=np.full(120, 1 / 120))
+        ends = [
+            interval_at_all_times(
+                replace(sample, sequence=sample.sequence[:draws], chances=sample.chances[:draws]), weights
+            )
+            for draws in (10, 40, 80)
+        ]
+        assert all(later[0] >= earlier[0] - 1e-3 for earlier, later in pairwise(ends)), (
+            "what is ruled out stays ruled out"
+        )
+        missed += any(not low <= values.sum() <= high for low, high in ends)
+    assert missed / TRIALS <= 0.05 + 2 * (0.05 * 0.95 / TRIALS) ** 0.5
+    assert ends[-1][1] - ends[-1][0] < 0.5, "80 of 120 labels say something"
+
+
+def test_an_interval_at_all_times_begins_with_the_bounds_and_ends_with_the_total() -> None:
+    values = np.array([0.25, 0.0, 0.25, 0.0])
+    whole = DrawnSample(
+        values, values, values, values, np.zeros(4), np.full(4, 0.25), np.arange(4), np.array([0.25, 1 / 3, 0.5, 1.0])
+    )
+    assert interval_at_all_times(whole) == (0.5, 0.5)
+    none = replace(whole, sequence=np.zeros(0, np.int64), chances=np.zeros(0))
+    assert interval_at_all_times(none) == (0.0, 1.0)
 
 
 def test_without_a_draw_there_is_no_evidence() -> None:
