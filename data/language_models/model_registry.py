@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
 from berdseye.data.grammar import Call, parse
-from berdseye.data.language_models.api import ApiModel, Price
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.cost import Budget
-from berdseye.data.language_models.local import LocalModel
 from berdseye.data.language_models.protocol import LanguageModel
 from berdseye.data.workspace import Workspace
+
+if TYPE_CHECKING:
+    from berdseye.data.language_models.api import Price
 
 DEFAULT_MODEL = "llm"
 
@@ -53,6 +54,8 @@ def _only(calls: list[Call], text: str) -> Call:
 
 
 def _api(model: str, workspace: Workspace) -> LanguageModel:
+    from berdseye.data.language_models.api import ApiModel
+
     settings = workspace.settings["language_models"]
     prices, cap = settings["prices"], settings["cap"]
     return ApiModel(
@@ -69,7 +72,9 @@ def _budget(workspace: Workspace, cap: float) -> Budget:
     return Budget(cap, CompletionCache(workspace), workspace.folder / "berdseye.toml")
 
 
-def _price(value: Any, model: str, workspace: Workspace) -> Price:
+def _price(value: Any, model: str, workspace: Workspace) -> "Price":
+    from berdseye.data.language_models.api import Price
+
     match value:
         case [int() | float() as prompt, int() | float() as completion] if prompt >= 0 and completion >= 0:
             return Price(float(prompt), float(completion))
@@ -81,6 +86,8 @@ def _price(value: Any, model: str, workspace: Workspace) -> Price:
 
 
 def _local(model: str, workspace: Workspace) -> LanguageModel:
+    from berdseye.data.language_models.local import LocalModel
+
     del workspace
     return LocalModel(model)
 

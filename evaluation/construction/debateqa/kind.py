@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from berdseye.data.datasets.layouts.debateqa import read_debateqa
-from berdseye.data.datasets.stored import import_dataset, load_dataset
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.atomic import write_bytes
 from berdseye.data.records import Perspective, Question
@@ -46,6 +44,8 @@ def finish(working: Working, dataset: str, rows: Sequence[Row]) -> list[str]:
     questions is one data set. The files stay in the folder `finished` of the construction. A question stays even if people have
     rejected all of its partial answers. Raises `BadInputError` if another data set of such a name exists.
     """
+    from berdseye.data.datasets.stored import import_dataset
+
     entries = _entries(working, rows)
     if not entries:
         raise BadInputError(
@@ -72,6 +72,9 @@ def finish(working: Working, dataset: str, rows: Sequence[Row]) -> list[str]:
 
 def _has_been_added(working: Working, name: str, path: Path) -> bool:
     """Return whether a data set has the questions of a file, as after an interrupted call."""
+    from berdseye.data.datasets.layouts.debateqa import read_debateqa
+    from berdseye.data.datasets.stored import load_dataset
+
     stored, written = load_dataset(working.workspace, name), read_debateqa(path).questions
     return [(q.id, q.text, q.perspectives) for q in stored] == [(q.id, q.text, q.perspectives) for q in written]
 

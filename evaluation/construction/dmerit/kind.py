@@ -4,15 +4,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from berdseye.data.corpora import add_corpus
-from berdseye.data.datasets.stored import GOLD, save_dataset
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.atomic import make_folder, replacing
-from berdseye.data.labels import LabelStore
 from berdseye.data.records import pair_key
-from berdseye.data.wikipedia.store import WikiStore
 from berdseye.evaluation.construction.dmerit import lists, queries
 from berdseye.evaluation.construction.dmerit.evidence import CANDIDATES, IDENTIFIED, claim
 from berdseye.evaluation.construction.dmerit.lists import LISTS, MEMBERS, read_lists, wiki_of
@@ -23,6 +19,10 @@ from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Kind, Option
 from berdseye.evaluation.construction.stored import Construction
 from berdseye.evaluation.construction.working import Working
+
+if TYPE_CHECKING:
+    from berdseye.data.labels import LabelStore
+    from berdseye.data.wikipedia.store import WikiStore
 
 WHOLE_WIKI, CANDIDATES_ALONE = "all", "candidates"
 _ROWS_AT_ONCE = 10_000
@@ -41,6 +41,10 @@ def add_evidence(working: Working, dataset: str, rows: Sequence[Row]) -> list[st
     what was added, with the statistics beside the paper's. Raises `BadInputError` if nothing is left, for an unknown `corpus`,
     and if a corpus of this name belongs to no data set of this name.
     """
+    from berdseye.data.corpora import add_corpus
+    from berdseye.data.datasets.stored import save_dataset
+    from berdseye.data.labels import LabelStore
+
     workspace, name, chosen = working.workspace, working.folder.name, working.settings["corpus"]
     if not rows:
         raise BadInputError(f"Nothing is left of '{name}'.", hint=f"See why: `berdseye construct rejected {name}`.")
@@ -80,7 +84,7 @@ def _query(row: Row) -> Mapping[str, Any]:
     }
 
 
-def _passages(wiki: WikiStore, only: set[int] | None) -> Iterator[Mapping[str, Any]]:
+def _passages(wiki: "WikiStore", only: set[int] | None) -> Iterator[Mapping[str, Any]]:
     for article, popularity in wiki.passages():
         if only is None or article.id in only:
             fields = {
@@ -92,8 +96,10 @@ def _passages(wiki: WikiStore, only: set[int] | None) -> Iterator[Mapping[str, A
             yield {**fields, "url": wiki.site.url(article.title)}
 
 
-def _add_gold(store: LabelStore, dataset: str, wiki: WikiStore, pairs: Sequence[Row]) -> int:
+def _add_gold(store: "LabelStore", dataset: str, wiki: "WikiStore", pairs: Sequence[Row]) -> int:
     """Store the labels of passages and claims, and return their number. An answer that nobody could read gives none."""
+    from berdseye.data.datasets.stored import GOLD
+
     known = [row for row in pairs if not row.rejected or row.fields.get("evidence") is not None]
     for start in range(0, len(known), _ROWS_AT_ONCE):
         part = known[start : start + _ROWS_AT_ONCE]
