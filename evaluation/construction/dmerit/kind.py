@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from berdseye.evaluation.construction.dmerit.lists import LISTS, MEMBERS, read_l
 from berdseye.evaluation.construction.dmerit.queries import NATURAL, QUERIES, questions
 from berdseye.evaluation.construction.dmerit.statistics import figures, line
 from berdseye.evaluation.construction.dmerit.verification import EXPERTS
+from berdseye.evaluation.construction.finishing import refuse_existing
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Kind, Option
 from berdseye.evaluation.construction.stored import Construction
@@ -33,16 +35,17 @@ def evidence_folder(working: Working) -> Path:
     return working.folder / "evidence"
 
 
-def add_evidence(working: Working, dataset: str, rows: Sequence[Row]) -> list[str]:
+def add_evidence(working: Working, dataset: str, rows: Sequence[Row], replacing: bool = False) -> list[str]:
     """Write the queries and the corpus of a finished construction, and add them as a data set and a corpus of one name.
 
     The corpus has the introductions of all articles of the dump, or of the candidates (the setting `corpus`). The gold label of a
     passage is positive for the members that it confirms, and negative for those for which it was asked in vain. Returns lines on
-    what was added, with the statistics beside the paper's. Raises `BadInputError` if nothing is left, for an unknown `corpus`,
-    and if a corpus of this name belongs to no data set of this name.
+    what was added, with the statistics beside the paper's. With `replacing`, a data set, a corpus and gold labels of this name
+    are replaced; otherwise raises `BadInputError` if there is such a data set or corpus. Raises it too if nothing is left, and for
+    an unknown `corpus`.
     """
     from berdseye.data.corpora import add_corpus
-    from berdseye.data.datasets.stored import save_dataset
+    from berdseye.data.datasets.stored import GOLD, save_dataset
     from berdseye.data.labels import LabelStore
 
     workspace, name, chosen = working.workspace, working.folder.name, working.settings["corpus"]
@@ -50,8 +53,8 @@ def add_evidence(working: Working, dataset: str, rows: Sequence[Row]) -> list[st
         raise BadInputError(f"Nothing is left of '{name}'.", hint=f"See why: `berdseye construct rejected {name}`.")
     if chosen not in (WHOLE_WIKI, CANDIDATES_ALONE):
         raise BadInputError(f"The corpus must be {WHOLE_WIKI} or {CANDIDATES_ALONE}, got '{chosen}'.")
-    if dataset in workspace.corpora() and dataset not in workspace.datasets():
-        raise BadInputError(f"There is another corpus '{dataset}'.", hint="Choose another name for the data set.")
+    if not replacing:
+        refuse_existing(workspace, [dataset], [dataset])
     wiki, asked = wiki_of(working), {row.id for row in rows}
     built = Construction(workspace, name, DMERIT, working.settings, (), (), "", "")  # for the rejected rows of a step
     pairs = [row for row in built.rows(IDENTIFIED.name) if row.fields["list"] in asked]
@@ -60,9 +63,11 @@ def add_evidence(working: Working, dataset: str, rows: Sequence[Row]) -> list[st
     _write(folder / "queries.jsonl", map(_query, rows))
     only = None if chosen == WHOLE_WIKI else {int(row.fields["passage"]) for row in pairs}
     _write(folder / "corpus.jsonl", _passages(wiki, only))
-    manifest = add_corpus(workspace, dataset, folder / "corpus.jsonl", chunker="whole", replace=True)
+    manifest = add_corpus(workspace, dataset, folder / "corpus.jsonl", chunker="whole", replace=replacing)
     save_dataset(workspace, dataset, [replace(question, dataset=dataset) for question in questions(rows)])
-    gold = _add_gold(LabelStore(workspace), dataset, wiki, pairs)
+    labels = LabelStore(workspace)
+    with labels.replacing(GOLD, dataset) if replacing else nullcontext():
+        gold = _add_gold(labels, dataset, wiki, pairs)
     evidence = sum(len(row.fields["evidence"]) for row in rows)
     return [
         f"{dataset}: {len(rows):,} queries, {evidence:,} passages of evidence, {gold:,} gold labels",
