@@ -54,6 +54,16 @@ class LabelStore:
         write_parquet(segment, table)
         segment_files(segment).seal()
 
+    @contextmanager
+    def replacing(self, source: str, version: str) -> Iterator[None]:
+        """What is stored within replaces all older labels of this version of a source. The older ones are deleted at the end; an
+        error or a crash keeps both."""
+        older = list(self._folder(source, version).glob("*.parquet"))
+        yield
+        for segment in older:
+            segment.with_suffix(RECORD).unlink(missing_ok=True)  # first: a record without its file means damage
+            segment.unlink()
+
     def get(self, source: str, keys: Sequence[str], version: str | None = None) -> npt.NDArray[np.float32]:
         """P(supports) of each key, float32[n_keys], NaN for keys without a label; `version` None reads all versions."""
         return self._column("probability", source, keys, version)
@@ -146,7 +156,8 @@ class LabelStore:
         return self.folder / file_stem(source) / (version if version == "*" else file_stem(version))
 
     def _next(self, source: str, version: str) -> int:
-        return sum(1 for _ in self._folder(source, version).glob("*.parquet"))
+        numbers = (int(path.stem.partition("-")[0]) for path in self._folder(source, version).glob("*.parquet"))
+        return max(numbers, default=-1) + 1
 
 
 def segment_files(segment: Path) -> FileSet:

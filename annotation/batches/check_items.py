@@ -5,14 +5,16 @@ An item may carry the known answer, by which a batch qualifies the people who ju
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, create_batch
 from berdseye.annotation.checks import CHECK, KNOWN, PURPOSE, CheckForm, Purpose, check_form
-from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.json_files import read_rows
 from berdseye.data.texts.passages import clean
+
+if TYPE_CHECKING:
+    from berdseye.annotation.batches.stored import Batch, Item
+    from berdseye.annotation.judgments.log import Judgments, PairRecord
 
 MOST_KNOWN = 100
 """The items of a batch that may have a known answer, as in the training batches of D-MERIT (Rassin et al.)."""
@@ -33,8 +35,10 @@ class CheckItem(NamedTuple):
     title: str = ""
     expected: str = ""
 
-    def record(self, form: CheckForm, dataset: str) -> PairRecord:
+    def record(self, form: CheckForm, dataset: str) -> "PairRecord":
         """Return the item as a pair. Items with equal texts under one form are one pair."""
+        from berdseye.annotation.judgments.log import PairRecord
+
         passage = self.read or form.against
         return PairRecord(dataset[:64], self.id, self.question, self.statement, None, form.corpus, self.title, passage)
 
@@ -79,8 +83,10 @@ def numbered(documents: Iterable[str]) -> str:
     return "\n\n".join(f"[{number}] {text}" for number, text in enumerate(documents, start=1))
 
 
-def check_pairs(form: CheckForm, items: Sequence[CheckItem], dataset: str) -> list[Item]:
+def check_pairs(form: CheckForm, items: Sequence[CheckItem], dataset: str) -> "list[Item]":
     """Return the items of a batch; `dataset` names what they come from."""
+    from berdseye.annotation.batches.stored import Item
+
     return [Item(item.record(form, dataset)) for item in items]
 
 
@@ -121,7 +127,7 @@ def check_people(purpose: Purpose | None, people: Sequence[str]) -> None:
 
 
 def create_check_batch(
-    judgments: Judgments,
+    judgments: "Judgments",
     name: str,
     form: str,
     items: Sequence[CheckItem],
@@ -133,12 +139,14 @@ def create_check_batch(
     seed: int = 0,
     made_by: str = "",
     recipe: Mapping[str, Any] | None = None,
-) -> Batch:
+) -> "Batch":
     """Create a batch in which people check these items by a form; `check_outcomes` returns what they decide.
 
     `dataset` names what the items come from; `recipe` adds to how they were chosen. A batch with a `purpose` qualifies its
     people: each of them judges every item. Raises `UnknownNameError` for an unknown form, and what `create_batch` raises.
     """
+    from berdseye.annotation.batches.stored import BatchPlan, create_batch
+
     chosen = check_form(form)
     check_people(purpose, people)
     pairs = check_pairs(chosen, items, dataset)

@@ -11,9 +11,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from berdseye.data.errors import BadInputError
 
 Line = tuple[int, str]
@@ -135,6 +132,9 @@ def first_row(source: Path) -> Row:
 
 
 def _parquet_rows(source: Path) -> list[Row]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         rows: list[Row] = pq.read_table(source).to_pylist()
     except (OSError, pa.ArrowInvalid) as error:

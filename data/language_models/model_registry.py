@@ -2,25 +2,28 @@
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
-from berdseye.data.grammar import Call, parse
-from berdseye.data.language_models.api import ApiModel, Price
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.cost import Budget
-from berdseye.data.language_models.local import LocalModel
 from berdseye.data.language_models.protocol import LanguageModel
 from berdseye.data.workspace import Workspace
+
+if TYPE_CHECKING:
+    from berdseye.data.grammar import Call
+    from berdseye.data.language_models.api import Price
 
 DEFAULT_MODEL = "llm"
 
 
-def open_language_model(spec: str | Call, workspace: Workspace) -> LanguageModel:
+def open_language_model(spec: "str | Call", workspace: Workspace) -> LanguageModel:
     """The language model of this name, without loading it or sending a request.
 
     Raises `UnknownNameError` with the closest names, `UnavailableError` for `llm` if the workspace has no default model.
     """
+    from berdseye.data.grammar import Call, parse
+
     call = spec if isinstance(spec, Call) else _only(parse(spec), spec)
     if call.name == DEFAULT_MODEL:
         call = _default(call, workspace)
@@ -31,7 +34,9 @@ def open_language_model(spec: str | Call, workspace: Workspace) -> LanguageModel
     return MODELS[call.name](str(call.args[0]), workspace)
 
 
-def _default(call: Call, workspace: Workspace) -> Call:
+def _default(call: "Call", workspace: Workspace) -> "Call":
+    from berdseye.data.grammar import Call, parse
+
     if call != Call(DEFAULT_MODEL):
         raise BadInputError(
             f"'{call}' must not have arguments.", hint=f"Write {DEFAULT_MODEL}, api(NAME) or local(NAME)."
@@ -46,13 +51,15 @@ def _default(call: Call, workspace: Workspace) -> Call:
     return _only(parse(name), name)
 
 
-def _only(calls: list[Call], text: str) -> Call:
+def _only(calls: "list[Call]", text: str) -> "Call":
     if len(calls) != 1:
         raise BadInputError(f"'{text}' names more than one language model.", hint="Give one name.")
     return calls[0]
 
 
 def _api(model: str, workspace: Workspace) -> LanguageModel:
+    from berdseye.data.language_models.api import ApiModel
+
     settings = workspace.settings["language_models"]
     prices, cap = settings["prices"], settings["cap"]
     return ApiModel(
@@ -69,7 +76,9 @@ def _budget(workspace: Workspace, cap: float) -> Budget:
     return Budget(cap, CompletionCache(workspace), workspace.folder / "berdseye.toml")
 
 
-def _price(value: Any, model: str, workspace: Workspace) -> Price:
+def _price(value: Any, model: str, workspace: Workspace) -> "Price":
+    from berdseye.data.language_models.api import Price
+
     match value:
         case [int() | float() as prompt, int() | float() as completion] if prompt >= 0 and completion >= 0:
             return Price(float(prompt), float(completion))
@@ -81,6 +90,8 @@ def _price(value: Any, model: str, workspace: Workspace) -> Price:
 
 
 def _local(model: str, workspace: Workspace) -> LanguageModel:
+    from berdseye.data.language_models.local import LocalModel
+
     del workspace
     return LocalModel(model)
 

@@ -15,6 +15,8 @@ from berdseye.data.errors import BadInputError
 
 ARTICLES = 0
 """The namespace of articles."""
+LIST_TITLE = "List of "
+"""What the titles of lists begin with in the English Wikipedia."""
 LONGEST_TEXT = 16_000_000
 """Characters of a page that are read; MediaWiki stores pages of up to 2 MB."""
 _CHUNK = 1 << 20

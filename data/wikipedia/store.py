@@ -24,10 +24,9 @@ from berdseye.data.errors import BadInputError, BerdseyeError, StaleError, Unava
 from berdseye.data.files.atomic import replacing, write_json, write_parquet
 from berdseye.data.files.locks import locked
 from berdseye.data.progress import Progress, silent
-from berdseye.data.wikipedia.dump import ARTICLES, Dump, Page, Site
+from berdseye.data.wikipedia.dump import ARTICLES, LIST_TITLE, Dump, Page, Site
 from berdseye.data.wikipedia.wikitext import Titles, introduction
 
-LIST_TITLE = "List of "
 MEMORY = "1GB"
 """What DuckDB may use; more goes to temporary files in the folder."""
 _SEGMENT_PAGES = 25_000

@@ -1,11 +1,12 @@
 """From a finished construction to ordinary data sets: whole, or divided at random into dev and test."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
-from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.errors import BadInputError, StaleError
 from berdseye.data.records import Question
+from berdseye.data.workspace import Workspace
 from berdseye.evaluation.construction.running import is_complete
 from berdseye.evaluation.construction.stored import Construction
 
@@ -16,9 +17,11 @@ def finish(
     """Add the data set that a construction has made, and return a line on each thing that was added.
 
     With a `dev_share`, the questions are divided at random into DATASET-dev and DATASET-test (BERDS: 25% dev). Equal seeds give
-    equal parts. Raises `StaleError` if a step is not finished or not up to date, and `BadInputError` if a data set of this name
-    exists (unless `replacing`), if nothing is left, and for a share that is not below 1.
+    equal parts. Raises `StaleError` if a step is not finished or not up to date, and `BadInputError` if data sets or a corpus of
+    these names exist (unless `replacing`), if nothing is left, and for a share that is not below 1.
     """
+    from berdseye.data.datasets.stored import save_dataset
+
     if not is_complete(construction):
         raise StaleError(
             f"'{construction.name}' is not finished.",
@@ -27,16 +30,14 @@ def finish(
         )
     if not 0 <= dev_share < 1:
         raise BadInputError(f"The share of dev must be at least 0 and below 1, got {dev_share:g}.")
-    names = [f"{dataset}-dev", f"{dataset}-test"] if dev_share else [dataset]
-    existing = [name for name in names if name in construction.workspace.datasets()]
-    if existing and not replacing:
-        raise BadInputError(
-            f"The data set '{existing[0]}' already exists.", hint="Choose another name, or pass --replace."
-        )
     if construction.kind.finish is not None:
         if dev_share:
             raise BadInputError(f"A construction of the kind {construction.kind.name} is not divided.")
-        return construction.kind.finish(construction.working(), dataset, construction.kept(construction.step_names[-1]))
+        rows = construction.kept(construction.step_names[-1])
+        return construction.kind.finish(construction.working(), dataset, rows, replacing)
+    names = [f"{dataset}-dev", f"{dataset}-test"] if dev_share else [dataset]
+    if not replacing:
+        refuse_existing(construction.workspace, names)
     questions = construction.kind.questions(construction.kept(construction.step_names[-1]))
     if not questions:
         raise BadInputError(
@@ -48,6 +49,18 @@ def finish(
         save_dataset(construction.workspace, name, [replace(question, dataset=name) for question in part])
         lines.append(f"{name}: {len(part):,} questions, {sum(len(q.perspectives) for q in part):,} perspectives")
     return lines
+
+
+def refuse_existing(workspace: Workspace, datasets: Sequence[str], corpora: Sequence[str] = ()) -> None:
+    """Raise a `BadInputError` that names those of these data sets and corpora that exist, if any do."""
+    taken = [f"the data set '{name}'" for name in datasets if name in workspace.datasets()]
+    taken += [f"the corpus '{name}'" for name in corpora if name in workspace.corpora()]
+    if taken:
+        text = " and ".join(taken)
+        raise BadInputError(
+            f"{text[0].upper()}{text[1:]} already exist{'s' if len(taken) == 1 else ''}.",
+            hint="Choose another name with --as, or pass --replace.",
+        )
 
 
 def _parts(questions: list[Question], dev_share: float, seed: int) -> list[list[Question]]:

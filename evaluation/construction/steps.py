@@ -98,7 +98,7 @@ class Kind:
 
     `sources` describes the files that it reads, and `read` returns the first rows from them, those that cannot be used as
     rejected. `questions` turns the rows of the last step into a data set; a kind that makes more than questions has its own
-    `finish`, which gets the name of the data set and the rows, and returns lines on what it added. `report` returns lines on what
+    `finish`, which gets the name of the data set, the rows, and whether to replace what exists, and returns lines on what it added. `report` returns lines on what
     is special to the kind, beside the funnel, whatever steps are finished.
     """
 
@@ -108,7 +108,7 @@ class Kind:
     steps: tuple[Step, ...]
     read: Callable[[Working], Sequence[Row]]
     questions: Callable[[Sequence[Row]], list[Question]]
-    finish: Callable[[Working, str, Sequence[Row]], list[str]] | None = None
+    finish: Callable[[Working, str, Sequence[Row], bool], list[str]] | None = None
     report: Callable[[Built], list[str]] | None = None
     options: tuple[Option, ...] = ()
     checks: tuple[Check, ...] = ()

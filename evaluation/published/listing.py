@@ -77,13 +77,14 @@ _DMERIT = "D-MERIT's evidence and runs, which are downloaded by hand"
 
 LISTING: tuple[Printed, ...] = (
     Printed(
-        "BERDS", "table 1", "questions, splits, perspectives and words", ("dataset fetch", "dataset list"),
+        "BERDS", "table 1", "questions, splits, perspectives and words",
+        ("dataset describe", "construct dataset --dev-share"),
         (("berds_dataset", ""),), Counts(8, 6, 1), Counts(4, 4),
         faults=("The test sizes 750 + 882 + 774 are 2406, printed 2407; dev + test of all would then be 3209, printed 3208.",),
         lacking="the test questions",
     ),
     Printed(
-        "BERDS", "table 2", "passages and documents of the corpora", ("corpus list",), (("berds_corpora", ""),),
+        "BERDS", "table 2", "passages and documents of the corpora", ("corpus describe",), (("berds_corpora", ""),),
         lacking="the corpora",
     ),
     Printed(
@@ -121,7 +122,10 @@ LISTING: tuple[Printed, ...] = (
         "BERDS", "table 8", "lambda of MMR (second version: table 7)", ("study berds lambda", "tune"), (("berds_lambda", ""),),
         lacking="the paper's runs on dev questions",
     ),
-    Printed("BERDS", "tables 9 to 12", "how the questions and perspectives were written", lacking=_NOT_TRANSCRIBED),
+    Printed(
+        "BERDS", "tables 9 to 12", "how the questions and perspectives were written",
+        ("construct arguana", "construct kialo", "construct opinionqa"), lacking=_NOT_TRANSCRIBED,
+    ),
     Printed(
         "BERDS", "table 17", "base retrievers, top 10 (second version: table 16)", ("study berds base",),
         (("berds_base_k10", ""),), Counts(28, 28), impossible=11,
@@ -143,10 +147,14 @@ LISTING: tuple[Printed, ...] = (
         lacking="the labelled pairs",
     ),
     Printed(
-        "BERDS", "second version table 19", "errors found in 20 questions of each data set", files=(("berds_quality", ""),),
+        "BERDS", "second version table 19", "errors found in 20 questions of each data set",
+        ("construct check", "construct outcome"), (("berds_quality", ""),),
         lacking="the inspected questions, and which row is which data set",
     ),
-    Printed("BERDS", "second version tables 20 and 21", "how the questions were written", lacking=_NOT_TRANSCRIBED),
+    Printed(
+        "BERDS", "second version tables 20 and 21", "how the questions were written",
+        ("construct opinionqa", "construct kialo"), lacking=_NOT_TRANSCRIBED,
+    ),
     Printed(
         "BERDS", "figure 2", "one side, both sides, or neither", ("study berds leaning", "page bias"),
         lacking="a figure without printed numbers",
@@ -155,7 +163,7 @@ LISTING: tuple[Printed, ...] = (
         "BERDS", "figure 3", "sycophancy", ("study berds sycophancy", "page bias"), lacking="a figure without printed numbers"
     ),
     Printed(
-        "PIR", "table 1", "the six tasks", ("dataset fetch", "dataset reformat"), (("pir_datasets", ""),),
+        "PIR", "table 1", "the six tasks", ("dataset fetch", "dataset reformat", "dataset describe"), (("pir_datasets", ""),),
         released=Counts(3, 3),
         faults=("The length of Perspectrum's queries is printed as '15.'; from the released data it is 15.07.",),
         lacking=_TASKS,
@@ -236,16 +244,18 @@ LISTING: tuple[Printed, ...] = (
         (("debateqa_rag_sources", ""),), lacking=_ANSWERS,
     ),
     Printed(
-        "DebateQA", "table 6", "websites of the questions", (), (("debateqa_sources", "level == 'website'"),), Counts(1, 1),
+        "DebateQA", "table 6", "websites of the questions", ("construct report",), (("debateqa_sources", "level == 'website'"),), Counts(1, 1),
         lacking="the sources of the questions",
     ),
     Printed(
-        "DebateQA", "table 7", "origins of the questions", (), (("debateqa_sources", "level == 'origin'"),), Counts(2, 2),
+        "DebateQA", "table 7", "origins of the questions", ("construct show", "construct report", "dataset describe"),
+        (("debateqa_sources", "level == 'origin'"),), Counts(2, 2),
         lacking="the sources of the questions",
     ),
-    Printed("DebateQA", "tables 8 and 9", "how the data were curated", lacking=_NOT_TRANSCRIBED),
+    Printed("DebateQA", "tables 8 and 9", "how the data were curated", ("construct debateqa",), lacking=_NOT_TRANSCRIBED),
     Printed(
-        "DebateQA", "table 11", "answers with views that the data lack", files=(("debateqa_missing_views", ""),),
+        "DebateQA", "table 11", "answers with views that the data lack", ("construct missing-views",),
+        (("debateqa_missing_views", ""),),
         lacking="all its shares but the lowest and the highest",
     ),
     Printed("DebateQA", "table 12", "the wraps of P.D.", ("study debateqa-stability --wraps",), lacking=_NOT_TRANSCRIBED),
@@ -269,7 +279,7 @@ LISTING: tuple[Printed, ...] = (
     Printed(
         "DebateQA", "figure 3", "weighted ranks", ("study debateqa",), (("debateqa_weighted_rank", ""),), Counts(60, 60)
     ),
-    Printed("DebateQA", "figures 4 to 7", "how the data were curated", lacking=_NOT_TRANSCRIBED),
+    Printed("DebateQA", "figures 4 to 7", "how the data were curated", ("construct report",), lacking=_NOT_TRANSCRIBED),
     Printed(
         "DebateQA", "figures 8 and 11", "agreement of annotators", ("study debateqa-meta",), lacking=_NOT_TRANSCRIBED
     ),
@@ -278,7 +288,8 @@ LISTING: tuple[Printed, ...] = (
         lacking=_NOT_TRANSCRIBED,
     ),
     Printed(
-        "D-MERIT", "table 2", "evidence by number of members", ("construct figures",), (("dmerit_distribution", ""),),
+        "D-MERIT", "table 2", "evidence by number of members", ("construct figures", "dataset describe"),
+        (("dmerit_distribution", ""),),
         Counts(2, 1, 1),
         faults=(
             "The buckets 51-100 and 100+ both contain 100. Their evidence sums to 60,264, at most 60,324 before rounding, "
@@ -303,7 +314,7 @@ LISTING: tuple[Printed, ...] = (
         "D-MERIT", "table 5", "all systems with all evidence", ("study dmerit --part systems",), (("dmerit_systems", ""),),
         lacking=_DMERIT,
     ),
-    Printed("D-MERIT", "table 6", "how the data were collected", ("construct dmerit",), lacking=_NOT_TRANSCRIBED),
+    Printed("D-MERIT", "table 6", "how the data were collected", ("construct dmerit", "construct show"), lacking=_NOT_TRANSCRIBED),
     Printed(
         "D-MERIT", "table 7", "concordance by p-value", ("study dmerit --part significance",), (("dmerit_concordance", ""),),
         lacking=f"{_DMERIT}; tau does not determine concordance, which also depends on p-values under the partial labels",

@@ -31,6 +31,20 @@ def test_a_table_has_each_pair_once_with_its_newest_value(store: LabelStore) -> 
     assert store.table("embedded", "1").column_names == ["pair", "probability"]
 
 
+def test_replaced_labels_are_gone_and_newer_ones_win(store: LabelStore) -> None:
+    for key in "abc":
+        store.put("gold", "debate", [key], [1.0])
+    store.put("gold", "other", ["b"], [1.0])
+    with pytest.raises(RuntimeError), store.replacing("gold", "debate"):
+        raise RuntimeError
+    with store.replacing("gold", "debate"):
+        store.put("gold", "debate", ["a"], [0.5])
+    assert store.table("gold", "debate").to_pylist() == [{"pair": "a", "probability": 0.5}]
+    for value in (0.25, 0.75):
+        store.put("gold", "debate", ["a"], [value])
+    assert store.get("gold", ["a", "b"]).tolist() == [0.75, 1.0]
+
+
 def test_what_is_not_labelled_is_nan(store: LabelStore) -> None:
     assert np.isnan(store.get("embedded", ["a", "b"])).all()
     store.put("embedded", "1", ["b"], [0.0])

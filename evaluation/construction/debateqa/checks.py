@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from berdseye.annotation.batches.check_items import CheckItem
-from berdseye.data.datasets.stored import same_question
 from berdseye.evaluation.construction.debateqa.calibration import (
     JudgedPair,
     Suggestion,
@@ -42,6 +41,8 @@ def duplicate_items(built: Built, size: int, seed: int) -> list[CheckItem]:
 
     People do not see how similar the questions of a pair are.
     """
+    from berdseye.data.datasets.stored import same_question
+
     named: dict[str, str] = {}
     texts = {row.id: str(row.fields["question"]) for row in built.kept(SOURCES)}
     for name, text in sorted(texts.items()):

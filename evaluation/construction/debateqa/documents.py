@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from berdseye.data.errors import BadInputError, StaleError
 from berdseye.data.language_models.cost import TOKENS_PER_WORD
 from berdseye.data.records import Passage
-from berdseye.data.texts.chunkers import Blocks
 from berdseye.evaluation.construction.working import Working
 
 if TYPE_CHECKING:
@@ -173,7 +172,9 @@ def chunks_of(text: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=1)
-def _chunker() -> Blocks:
+def _chunker() -> "Blocks":
+    from berdseye.data.texts.chunkers import Blocks
+
     return Blocks(int(CHUNK_TOKENS / TOKENS_PER_WORD))
 
 

@@ -21,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from berdseye.data.datasets.stored import same_question
 from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
 from berdseye.evaluation.construction.debateqa.similarity import Doubles, blocks, unit_vectors
@@ -51,6 +50,8 @@ def duplicates(
 
     Raises `BadInputError` for repeated ids and for a threshold that is not above 0 and at most 1.
     """
+    from berdseye.data.datasets.stored import same_question
+
     checked_threshold(threshold)
     order = sorted(range(len(ids)), key=ids.__getitem__)
     sorted_ids = [ids[n] for n in order]

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from berdseye.data.datasets.layouts.debateqa import read_debateqa
-from berdseye.data.datasets.stored import import_dataset, load_dataset
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.atomic import write_bytes
 from berdseye.data.records import Perspective, Question
@@ -18,6 +16,7 @@ from berdseye.evaluation.construction.debateqa.evidence import DUPLICATES, EVIDE
 from berdseye.evaluation.construction.debateqa.explanations import EXPLANATIONS, VERIFIED
 from berdseye.evaluation.construction.debateqa.report import report_lines
 from berdseye.evaluation.construction.debateqa.views import DISTINCT, DISTINCT_VIEWS, POINTS, VIEWS
+from berdseye.evaluation.construction.finishing import refuse_existing
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Kind, Option
 from berdseye.evaluation.construction.working import Working
@@ -39,13 +38,16 @@ def questions_of(rows: Sequence[Row]) -> list[Question]:
     return [Question(name, "", text, tuple(answers[name])) for name, text in texts.items()]
 
 
-def finish(working: Working, dataset: str, rows: Sequence[Row]) -> list[str]:
+def finish(working: Working, dataset: str, rows: Sequence[Row], replacing: bool = False) -> list[str]:
     """Write the questions in DebateQA's layout with their documents and origins, and add them as data sets.
 
     With the setting `test`, that many random questions are DATASET-test, and the others DATASET-dev; a construction with no more
     questions is one data set. The files stay in the folder `finished` of the construction. A question stays even if people have
-    rejected all of its partial answers. Raises `BadInputError` if another data set of such a name exists.
+    rejected all of its partial answers. Raises `BadInputError` if another data set of such a name exists, unless `replacing`;
+    data sets with the same questions, as after an interrupted call, are written again.
     """
+    from berdseye.data.datasets.stored import import_dataset
+
     entries = _entries(working, rows)
     if not entries:
         raise BadInputError(
@@ -57,11 +59,9 @@ def finish(working: Working, dataset: str, rows: Sequence[Row]) -> list[str]:
     for name, part in parts.items():
         texts = (json.dumps(entry, ensure_ascii=False, sort_keys=True) for entry in part)
         write_bytes(paths[name], "".join(f"{text}\n" for text in texts).encode("utf-8", "replace"))
-    existing = [name for name in parts if name != dataset and name in working.workspace.datasets()]
-    if other := [name for name in existing if not _has_been_added(working, name, paths[name])]:
-        raise BadInputError(
-            f"The data set '{other[0]}' already exists.", hint="Remove it, or choose another name with --as."
-        )
+    if not replacing:
+        others = [name for name, path in paths.items() if not _has_been_added(working, name, path)]
+        refuse_existing(working.workspace, others)
     lines = []
     for name, path in paths.items():
         added = import_dataset(working.workspace, name, path).questions
@@ -71,7 +71,12 @@ def finish(working: Working, dataset: str, rows: Sequence[Row]) -> list[str]:
 
 
 def _has_been_added(working: Working, name: str, path: Path) -> bool:
-    """Return whether a data set has the questions of a file, as after an interrupted call."""
+    """Return whether there is a data set with the questions of a file, as after an interrupted call."""
+    from berdseye.data.datasets.layouts.debateqa import read_debateqa
+    from berdseye.data.datasets.stored import load_dataset
+
+    if name not in working.workspace.datasets():
+        return False
     stored, written = load_dataset(working.workspace, name), read_debateqa(path).questions
     return [(q.id, q.text, q.perspectives) for q in stored] == [(q.id, q.text, q.perspectives) for q in written]
 

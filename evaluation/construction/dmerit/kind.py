@@ -2,27 +2,29 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from berdseye.data.corpora import add_corpus
-from berdseye.data.datasets.stored import GOLD, save_dataset
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.atomic import make_folder, replacing
-from berdseye.data.labels import LabelStore
 from berdseye.data.records import pair_key
-from berdseye.data.wikipedia.store import WikiStore
 from berdseye.evaluation.construction.dmerit import lists, queries
 from berdseye.evaluation.construction.dmerit.evidence import CANDIDATES, IDENTIFIED, claim
 from berdseye.evaluation.construction.dmerit.lists import LISTS, MEMBERS, read_lists, wiki_of
 from berdseye.evaluation.construction.dmerit.queries import NATURAL, QUERIES, questions
 from berdseye.evaluation.construction.dmerit.statistics import figures, line
 from berdseye.evaluation.construction.dmerit.verification import EXPERTS
+from berdseye.evaluation.construction.finishing import refuse_existing
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Kind, Option
 from berdseye.evaluation.construction.stored import Construction
 from berdseye.evaluation.construction.working import Working
+
+if TYPE_CHECKING:
+    from berdseye.data.labels import LabelStore
+    from berdseye.data.wikipedia.store import WikiStore
 
 WHOLE_WIKI, CANDIDATES_ALONE = "all", "candidates"
 _ROWS_AT_ONCE = 10_000
@@ -33,21 +35,26 @@ def evidence_folder(working: Working) -> Path:
     return working.folder / "evidence"
 
 
-def add_evidence(working: Working, dataset: str, rows: Sequence[Row]) -> list[str]:
+def add_evidence(working: Working, dataset: str, rows: Sequence[Row], replacing: bool = False) -> list[str]:
     """Write the queries and the corpus of a finished construction, and add them as a data set and a corpus of one name.
 
     The corpus has the introductions of all articles of the dump, or of the candidates (the setting `corpus`). The gold label of a
     passage is positive for the members that it confirms, and negative for those for which it was asked in vain. Returns lines on
-    what was added, with the statistics beside the paper's. Raises `BadInputError` if nothing is left, for an unknown `corpus`,
-    and if a corpus of this name belongs to no data set of this name.
+    what was added, with the statistics beside the paper's. With `replacing`, a data set, a corpus and gold labels of this name
+    are replaced; otherwise raises `BadInputError` if there is such a data set or corpus. Raises it too if nothing is left, and for
+    an unknown `corpus`.
     """
+    from berdseye.data.corpora import add_corpus
+    from berdseye.data.datasets.stored import GOLD, save_dataset
+    from berdseye.data.labels import LabelStore
+
     workspace, name, chosen = working.workspace, working.folder.name, working.settings["corpus"]
     if not rows:
         raise BadInputError(f"Nothing is left of '{name}'.", hint=f"See why: `berdseye construct rejected {name}`.")
     if chosen not in (WHOLE_WIKI, CANDIDATES_ALONE):
         raise BadInputError(f"The corpus must be {WHOLE_WIKI} or {CANDIDATES_ALONE}, got '{chosen}'.")
-    if dataset in workspace.corpora() and dataset not in workspace.datasets():
-        raise BadInputError(f"There is another corpus '{dataset}'.", hint="Choose another name for the data set.")
+    if not replacing:
+        refuse_existing(workspace, [dataset], [dataset])
     wiki, asked = wiki_of(working), {row.id for row in rows}
     built = Construction(workspace, name, DMERIT, working.settings, (), (), "", "")  # for the rejected rows of a step
     pairs = [row for row in built.rows(IDENTIFIED.name) if row.fields["list"] in asked]
@@ -56,9 +63,11 @@ def add_evidence(working: Working, dataset: str, rows: Sequence[Row]) -> list[st
     _write(folder / "queries.jsonl", map(_query, rows))
     only = None if chosen == WHOLE_WIKI else {int(row.fields["passage"]) for row in pairs}
     _write(folder / "corpus.jsonl", _passages(wiki, only))
-    manifest = add_corpus(workspace, dataset, folder / "corpus.jsonl", chunker="whole", replace=True)
+    manifest = add_corpus(workspace, dataset, folder / "corpus.jsonl", chunker="whole", replace=replacing)
     save_dataset(workspace, dataset, [replace(question, dataset=dataset) for question in questions(rows)])
-    gold = _add_gold(LabelStore(workspace), dataset, wiki, pairs)
+    labels = LabelStore(workspace)
+    with labels.replacing(GOLD, dataset) if replacing else nullcontext():
+        gold = _add_gold(labels, dataset, wiki, pairs)
     evidence = sum(len(row.fields["evidence"]) for row in rows)
     return [
         f"{dataset}: {len(rows):,} queries, {evidence:,} passages of evidence, {gold:,} gold labels",
@@ -80,7 +89,7 @@ def _query(row: Row) -> Mapping[str, Any]:
     }
 
 
-def _passages(wiki: WikiStore, only: set[int] | None) -> Iterator[Mapping[str, Any]]:
+def _passages(wiki: "WikiStore", only: set[int] | None) -> Iterator[Mapping[str, Any]]:
     for article, popularity in wiki.passages():
         if only is None or article.id in only:
             fields = {
@@ -92,8 +101,10 @@ def _passages(wiki: WikiStore, only: set[int] | None) -> Iterator[Mapping[str, A
             yield {**fields, "url": wiki.site.url(article.title)}
 
 
-def _add_gold(store: LabelStore, dataset: str, wiki: WikiStore, pairs: Sequence[Row]) -> int:
+def _add_gold(store: "LabelStore", dataset: str, wiki: "WikiStore", pairs: Sequence[Row]) -> int:
     """Store the labels of passages and claims, and return their number. An answer that nobody could read gives none."""
+    from berdseye.data.datasets.stored import GOLD
+
     known = [row for row in pairs if not row.rejected or row.fields.get("evidence") is not None]
     for start in range(0, len(known), _ROWS_AT_ONCE):
         part = known[start : start + _ROWS_AT_ONCE]

@@ -5,16 +5,19 @@ The member that a value names is the first article that it links to.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.extras import require
-from berdseye.data.wikipedia.store import LIST_TITLE, WikiStore, dump_digest, read_dump
+from berdseye.data.wikipedia.dump import LIST_TITLE
 from berdseye.data.wikipedia.tables import NO_LINK, Column, columns
 from berdseye.data.wikipedia.wikitext import Titles
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Option, Step
 from berdseye.evaluation.construction.working import Working
+
+if TYPE_CHECKING:
+    from berdseye.data.wikipedia.store import WikiStore
 
 BETWEEN = " » "
 """Separates the levels of a hierarchy: the article, its sections, the column."""
@@ -25,11 +28,13 @@ OPTIONS = (
 )
 
 
-def wiki_of(working: Working) -> WikiStore:
+def wiki_of(working: Working) -> "WikiStore":
     """Return what the dump contains. It is read once for all constructions of a workspace, into a folder that backups leave out.
 
     Raises `BadInputError` unless there is one source, and what `read_dump` raises.
     """
+    from berdseye.data.wikipedia.store import dump_digest, read_dump
+
     if len(working.sources) != 1:
         raise BadInputError("The construction reads one dump.", hint="Give one --source FILE.")
     (path,) = working.sources.values()

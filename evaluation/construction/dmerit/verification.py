@@ -6,13 +6,9 @@ wrong. Two experts who labelled 400 pairs agreed with each other on 94%.
 
 import random
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from berdseye.annotation.batches.check_items import CheckItem
-from berdseye.annotation.batches.progress import batch_frame
-from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, create_batch
-from berdseye.annotation.judgments.adjudication import adjudicated_labels, majority_labels
-from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.data.errors import BadInputError
 from berdseye.evaluation.construction.dmerit.evidence import IDENTIFIED, claim
 from berdseye.evaluation.construction.dmerit.lists import wiki_of
@@ -21,6 +17,10 @@ from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Built, Check
 from berdseye.evaluation.construction.stored import Construction
 from berdseye.evaluation.published import published
+
+if TYPE_CHECKING:
+    from berdseye.annotation.batches.stored import Batch, Item
+    from berdseye.annotation.judgments.log import Judgments
 
 SAMPLE, EXPERTS_SAMPLE = 1_300, 400
 _PLACE = "D-MERIT, section 2.3"
@@ -47,11 +47,14 @@ class Verified(NamedTuple):
         return 100 * (1 - (self.wrong_yes + self.wrong_no) / self.judged) if self.judged else None
 
 
-def verification_items(construction: Construction, size: int = SAMPLE, seed: int = 0) -> list[Item]:
+def verification_items(construction: Construction, size: int = SAMPLE, seed: int = 0) -> "list[Item]":
     """Return random pairs of a passage and the claim of a member, with the model's decision: as many positive as negative ones.
 
     There are `size` of them, or twice as many as there are of the rarer decision, in random order. Equal seeds give equal pairs.
     """
+    from berdseye.annotation.batches.stored import Item
+    from berdseye.annotation.judgments.log import PairRecord
+
     return [
         Item(
             PairRecord(
@@ -72,7 +75,7 @@ def verification_items(construction: Construction, size: int = SAMPLE, seed: int
 
 
 def begin_verification(
-    judgments: Judgments,
+    judgments: "Judgments",
     construction: Construction,
     name: str,
     *,
@@ -81,18 +84,23 @@ def begin_verification(
     per_pair: int = 1,
     people: Sequence[str] = (),
     made_by: str = "",
-) -> Batch:
+) -> "Batch":
     """Create a batch of the task `verify` from `verification_items`; raises what `create_batch` raises."""
+    from berdseye.annotation.batches.stored import BatchPlan, create_batch
+
     recipe = {"construction": construction.name, "size": size, "seed": seed}
     plan = BatchPlan(name, "verify", per_pair, tuple(people), blind=False, seed=seed, made_by=made_by, recipe=recipe)
     return create_batch(judgments, plan, verification_items(construction, size, seed))
 
 
-def verified(judgments: Judgments, batch: Batch) -> Verified:
+def verified(judgments: "Judgments", batch: "Batch") -> Verified:
     """Return the outcome of a batch of the task `verify`; an adjudicated label replaces the majority of people.
 
     Raises `BadInputError` for a batch of another task.
     """
+    from berdseye.annotation.batches.progress import batch_frame
+    from berdseye.annotation.judgments.adjudication import adjudicated_labels, majority_labels
+
     if batch.task != "verify":
         raise BadInputError(
             f"The batch '{batch.name}' has the task {batch.task}, not verify.", hint="Name another batch."

@@ -12,8 +12,9 @@ from berdseye.annotation.checks import check_form
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.corpora import add_corpus
 from berdseye.data.datasets.layouts.debateqa import read_debateqa
-from berdseye.data.datasets.stored import load_dataset
+from berdseye.data.datasets.stored import load_dataset, save_dataset
 from berdseye.data.errors import BadInputError, StaleError
+from berdseye.data.records import Question
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.construction.checking import apply_outcome, begin_check, checked
 from berdseye.evaluation.construction.debateqa.checks import CHECKS, threshold_by_people
@@ -192,11 +193,26 @@ def test_a_construction_killed_at_each_step_ends_with_the_same_bytes(
         "an interrupted call may be repeated"
     )
     construction.overrule("verified", {construction.kept("verified")[0].id: "wrong"}, keep=False, made_by="ada")
-    with pytest.raises(BadInputError, match="already exists"):
+    with pytest.raises(BadInputError, match=r"debate-(test|dev)' already exists"):
         finish(construction, "debate")
+    wrong = construction.rows("verified")[0].fields["point_of_view"]
+    assert wrong in _views(construction.workspace)
+    finish(construction, "debate", replacing=True)
+    assert wrong not in _views(construction.workspace)
+    for name in ("debate-test", "debate-dev"):
+        save_dataset(construction.workspace, name, [Question("1", name, "Another?", ())])
+    with pytest.raises(BadInputError, match="The data set 'debate-test' and the data set 'debate-dev' already exist"):
+        finish(construction, "debate")
+    finish(construction, "debate", replacing=True)
+    assert len(load_dataset(construction.workspace, "debate-test")) == 6
     texts = [text for text in model.asked if "search queries" in text]
     assert len(texts) - len(set(texts)) <= 5, "only the calls that were interrupted are repeated"
     assert run_construction(construction) == []
+
+
+def _views(workspace: Workspace) -> set[str]:
+    questions = [*load_dataset(workspace, "debate-test"), *load_dataset(workspace, "debate-dev")]
+    return {perspective.text for question in questions for perspective in question.perspectives}
 
 
 def test_nonsense_is_counted_and_survived(own: Workspace, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:

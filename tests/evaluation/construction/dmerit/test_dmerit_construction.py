@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from berdseye.data.corpora import open_corpus
+from berdseye.data.corpora import add_corpus, open_corpus
 from berdseye.data.datasets.evidence_sets import read_evidence_set
 from berdseye.data.datasets.stored import GOLD, load_dataset, remove_dataset
 from berdseye.data.errors import BadInputError, UnavailableError
@@ -25,7 +25,7 @@ from berdseye.evaluation.construction.reporting import funnel, reasons
 from berdseye.evaluation.construction.running import expected, run_construction
 from berdseye.evaluation.construction.stored import Construction
 from tests.data.wikipedia.made_dump import MadeDump, confirms, make_dump
-from tests.evaluation.construction.constructed import scripted, step_bytes
+from tests.evaluation.construction.constructed import lines, scripted, step_bytes
 from tests.evaluation.construction.dmerit.made_wiki import begun, dump_file, reader
 
 
@@ -203,11 +203,41 @@ def test_what_cannot_become_a_data_set_is_refused(
     run_construction(small)
     finish(small, "small")
     assert 50 < open_corpus(done.workspace, "small").manifest.count < 300
+    with pytest.raises(BadInputError, match="The data set 'small' and the corpus 'small' already exist"):
+        finish(small, "small")
     remove_dataset(done.workspace, "small")
-    with pytest.raises(BadInputError, match="another corpus 'small'"):
+    with pytest.raises(BadInputError, match="The corpus 'small' already exists"):
         finish(small, "small")
     with pytest.raises(BadInputError, match="reads one dump"):
         DMERIT.read(replace(done.working(), sources={"a": made.path, "b": made.path}))
+
+
+def test_a_data_set_is_replaced_with_its_corpus_and_gold_labels(
+    made: MadeDump, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted(monkeypatch, reader(made))
+    construction = begun(workspace, made)
+    run_construction(construction)
+    finish(construction, "lists")
+    before = _gold(workspace)
+    dropped, *_ = construction.kept("natural")
+    construction.overrule("natural", {dropped.id: "of no use"}, keep=False, made_by="ada")
+    pair = next(row for row in construction.kept("identified") if row.fields["list"] != dropped.id)
+    construction.overrule("identified", {pair.id: "says nothing of it"}, keep=False, made_by="ada")
+    run_construction(construction)
+    add_corpus(workspace, "lists", lines(workspace.folder / "one.jsonl", {"id": "1", "text": "One."}), replace=True)
+    finish(construction, "lists", replacing=True)
+    assert dropped.id not in [question.id for question in load_dataset(workspace, "lists")]
+    assert open_corpus(workspace, "lists").manifest.count > 1
+    after = _gold(workspace)
+    of_dropped = {row.id for row in construction.rows("identified") if row.fields["list"] == dropped.id}
+    assert len(before) - len(of_dropped) <= len(after) < len(before), "the labels of the dropped list are gone"
+    assert [(before[key], value) for key, value in after.items() if before[key] != value] == [(1.0, 0.0)]
+
+
+def _gold(workspace: Workspace) -> dict[str, float]:
+    table = LabelStore(workspace).table(GOLD, "lists")
+    return dict(zip(table["pair"].to_pylist(), table["probability"].to_pylist(), strict=True))
 
 
 def test_2000_articles_with_40_lists_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
