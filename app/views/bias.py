@@ -302,8 +302,8 @@ def places(cells: pd.DataFrame) -> None:
     st.altair_chart(chart, key="places")
     st.caption(
         "Share of each place, in percent, among the passages retrieved for queries that ask for news from a place. A passage is "
-        "from the place for which the task calls it relevant, otherwise from the first place named in its text. Off the diagonal, "
-        "the passages are from another place than the query asks for."
+        "from the place for which the task calls it relevant, otherwise from the first place named in its text. Off the "
+        "diagonal, the passages are from another place than the query asks for."
     )
     draw_table(matrix.assign(share=100 * matrix["share"]), "places", chart, digits=1)
 

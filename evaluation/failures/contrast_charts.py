@@ -19,7 +19,7 @@ OUTCOME_COLOURS: Final = {WIN: CATEGORIES[0], TIE: NEUTRAL, LOSS: CATEGORIES[1]}
 _FEW_VALUES, _BINS, _FEW_TICKS = 25, 20, 10
 _LEAST_REACH, _WIDEST = 0.25, 0.2
 _ROW, _WIDTH = 26, 720
-_BAR, _NARROW, _HEIGHT, _TICKS = 34, 320, 220, 7
+_BAR, _NARROW, _WIDE, _HEIGHT, _TICKS = 34, 280, 640, 220, 7
 _TITLE, _LABEL = 40, 170
 _DOT = 0.06
 RISES, FALLS = CATEGORIES[2], CATEGORIES[3]
@@ -69,7 +69,7 @@ def difference_bars(questions: pd.DataFrame, measure: Measure, names: tuple[str,
     elif len(np.unique(values)) > 1:
         width = min(float(np.diff(np.unique(values)).min()), _WIDEST)
     reach = max(float(np.abs(values).max(initial=0.0)), _LEAST_REACH) + width / 2
-    across = int(np.clip(_BAR * 2 * reach / width, _NARROW, _WIDTH))
+    across = int(np.clip(_BAR * 2 * reach / width, _NARROW, _WIDE))
     factor = FACTORS[measure.unit]
     values, width, reach = (factor * values).round(6), factor * width, factor * reach
     counts = (
