@@ -75,6 +75,18 @@ def documentation_address(document: str, anchor: str = "") -> str:
     return f"documentation?{urlencode(query)}"
 
 
+@lru_cache
+def size_of(picture: Path) -> tuple[int, int] | None:
+    """Return the width and height of a picture in pixels, from the beginning of a PNG or a lossy WebP file; None for others."""
+    with picture.open("rb") as file:
+        beginning = file.read(30)
+    if beginning[:8] == b"\x89PNG\r\n\x1a\n":
+        return int.from_bytes(beginning[16:20]), int.from_bytes(beginning[20:24])
+    if beginning[8:16] == b"WEBPVP8 ":
+        return int.from_bytes(beginning[26:28], "little") & 0x3FFF, int.from_bytes(beginning[28:30], "little") & 0x3FFF
+    return None
+
+
 def anchor_of(heading: str) -> str:
     """Return the anchor of a heading, as GitHub forms it."""
     kept = re.sub(r"[^\w\- ]", "", heading.lower())

@@ -41,7 +41,7 @@ class View(NamedTuple):
 SECTIONS: Mapping[str, Mapping[str, View]] = {
     "": {"home": View("Home", "home", "What this workspace holds, and what waits for you.")},
     "Judge": {
-        "annotate": View("Annotate", "rule", "Does this passage support this perspective?"),
+        "annotate": View("Annotate", "rule", "What is your verdict on what is shown?"),
         "adjudication": View("Adjudication", "gavel", "Which verdict holds where annotators disagree?"),
         "perspectives": View(
             "Perspectives", "forum", "Which perspectives does a question have, and who proposes others?"

@@ -15,7 +15,8 @@ _NEUTRAL = "#8a94a0"  # visible on light and dark backgrounds
 def dots_with_intervals(
     frame: pd.DataFrame, *, value: str, row: str, colour: str | None = None, low_end: float = 0.0
 ) -> alt.LayerChart:
-    """A dot at `value` and a line from `low` to `high` for each `row`. The axis runs from `low_end` to 1."""
+    """A dot at `value`, a share, and a line from `low` to `high` for each `row`. The axis, in percent, runs from `low_end` to
+    1."""
     scale = alt.Scale(domain=[low_end, 1.0])
     base = alt.Chart(frame).encode(y=alt.Y(f"{row}:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)))
     if colour is None:
@@ -23,7 +24,7 @@ def dots_with_intervals(
     else:
         base = base.encode(color=alt.Color(f"{colour}:N", title=None), yOffset=alt.YOffset(f"{colour}:N"))
     lines = base.mark_rule(strokeWidth=2).encode(
-        x=alt.X("low:Q", scale=scale, title=value, axis=alt.Axis(tickCount=_TICKS)), x2="high:Q"
+        x=alt.X("low:Q", scale=scale, title=value, axis=alt.Axis(tickCount=_TICKS, format=".0%")), x2="high:Q"
     )
     dots = base.mark_point(filled=True, size=80).encode(x=alt.X(f"{value}:Q", scale=scale), tooltip=list(frame.columns))
     return cast(alt.LayerChart, (lines + dots).properties(height=alt.Step(_ROW)))

@@ -10,6 +10,7 @@ from berdseye.app.components.perspective_mark import perspective_mark, side_badg
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.records import Question
 from berdseye.evaluation.exploration.inspection import Listing
+from berdseye.evaluation.measures.shown import shown
 
 
 def coverage_table(question: Question, listings: Sequence[Listing]) -> None:
@@ -29,7 +30,7 @@ def measures_line(listing: Listing, k: int) -> str:
     """Return Markdown of the measures of this question for a ranking, in percent; empty without perspectives."""
     if isnan(listing.mrecall):
         return ""
-    return f":small[:gray[MRecall@{k} {100 * listing.mrecall:.0f}% · Precision@{k} {100 * listing.precision:.0f}%]]"
+    return f":small[:gray[MRecall@{k} {shown(listing.mrecall)} · Precision@{k} {shown(listing.precision)}]]"
 
 
 def missing_line(question: Question, listings: Sequence[Listing]) -> str:

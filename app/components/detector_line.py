@@ -4,6 +4,7 @@ from berdseye.app.components.plain_text import escaped
 from berdseye.detectors.opinions import Grade
 from berdseye.detectors.protocol import Detector
 from berdseye.evaluation.exploration.inspection import Agreement
+from berdseye.evaluation.measures.shown import shown
 
 
 def detector_line(detector: Detector) -> str:
@@ -27,6 +28,6 @@ def fallibility(found: Agreement, grade: Grade) -> str:
     if found.compared and grade == "stance":
         parts.append(
             f"Where it is sure, it agrees with {found.agreed} of {found.compared} gold labels "
-            f"({found.agreed / found.compared:.0%})."
+            f"({shown(found.agreed / found.compared)})."
         )
     return f":orange[{' '.join(parts)}]"

@@ -7,6 +7,7 @@ import streamlit as st
 
 from berdseye.app.components.plain_text import escaped
 from berdseye.evaluation.labels.sources import CORRECTED, parse_label_source
+from berdseye.evaluation.measures.shown import shown
 
 UNEVEN = 0.1
 """The difference between the shares of two systems from which the note warns."""
@@ -45,10 +46,10 @@ def mixing_note(shares: Mapping[str, float], source: str) -> str:
     *before, detector = parse_label_source(source).plain.parts
     named = escaped(" or ".join(before))
     if not uneven(shares):
-        return f"Of the labels, {low:.0%} to {high:.0%} come from {named}, the others from {escaped(detector)}."
+        return f"Of the labels, {shown(low)} to {shown(high)} come from {named}, the others from {escaped(detector)}."
     corrected = escaped(f"{CORRECTED}({detector})")
     return (
-        f":orange[Of the labels of {escaped(most)}, {high:.0%} come from {named}, but only {low:.0%} of those of "
+        f":orange[Of the labels of {escaped(most)}, {shown(high)} come from {named}, but only {shown(low)} of those of "
         f"{escaped(least)}.] Such a mixture can favour the systems whose passages people judged more (measured on TREC iKAT: "
         f"arXiv 2405.05600). For numbers without this fault, choose **{corrected}**, which needs a batch of random questions."
     )

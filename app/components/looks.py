@@ -40,13 +40,14 @@ _NAVIGATION = """
 [data-testid="stSidebarNavSeparator"] { display: none; }
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.5rem; }
 """
-# The title of a page and what it answers are one line, above what one came to see.
+# The title of a page and what it answers are one line, above what one came to see. What it answers takes a second line where the
+# buttons leave too little room.
 _HEAD = """
 .st-key-page-head { gap: 0 0.75rem; }
 @media (min-width: 641px) {
   .st-key-page-head { flex-wrap: nowrap; }
   .st-key-page-head > :has([data-testid="stCaptionContainer"]) { flex: 0 1 auto; min-width: 0; }
-  .st-key-page-head [data-testid="stCaptionContainer"] p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+  .st-key-page-head [data-testid="stCaptionContainer"] p { line-height: 1.25; text-wrap: balance; }
 }
 :is(.st-key-page-head, .st-key-page-head > *) > :has(.st-key-last-judgments) { flex: none; width: auto; }
 .st-key-page-head button p { white-space: nowrap; }
@@ -62,6 +63,12 @@ _HEAD = """
 .st-key-page-help a { color: inherit; text-decoration: none; opacity: 0.65; }
 .st-key-page-help a:is(:hover, :focus-visible) { opacity: 1; }
 .st-key-page-head h1 { font-size: 1.375rem; font-weight: 650; line-height: 1.25; padding: 0; }
+"""
+# A few bars, dots or lines do not become clearer on a wide screen.
+_CHARTS = """
+:is(.st-key-standings, .st-key-by-k, .st-key-quality-against-cost, .st-key-leaning, .st-key-stances, .st-key-reasons,
+.st-key-history, .st-key-task-shares, .st-key-places, .st-key-people-reliability) { max-width: 52rem; }
+[data-testid="stVegaLiteChart"] { max-width: 100%; overflow-x: auto; }
 """
 # The line that judges, with the perspectives or the passage it is about, stays in sight above the passages.
 _JUDGING = """
@@ -137,6 +144,7 @@ STYLE = "".join(
         _ROOM,
         _NAVIGATION,
         _HEAD,
+        _CHARTS,
         _JUDGING,
         _COVERAGE,
         _LISTS,

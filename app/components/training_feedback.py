@@ -9,6 +9,7 @@ from berdseye.annotation.batches.qualification import GATE, answers_of, gives_fe
 from berdseye.annotation.batches.stored import Batch
 from berdseye.annotation.judgments.log import Annotator
 from berdseye.app.access.session import judgments
+from berdseye.evaluation.measures.shown import shown
 
 
 def feedback(batch: Batch | None, pair: str, verdict: str) -> str:
@@ -28,7 +29,7 @@ def draw_answers(batch: Batch | None, person: Annotator) -> None:
         return
     right = sum(known[pair] == verdict for pair, verdict in answers.items())
     st.markdown(
-        f"You were right on **{right} of {len(answers)}** ({right / len(answers):.0%}). More than {GATE:.0%} of the whole "
+        f"You were right on **{right} of {len(answers)}** ({shown(right / len(answers))}). More than {GATE:.0%} of the whole "
         "batch is needed; your first verdict on each item counts."
     )
     records = judgments().pair_records(list(answers))

@@ -9,7 +9,8 @@ from berdseye.data.datasets.stored import split_version, version_name, version_n
 from berdseye.data.runs.stored import list_runs, load_run
 from berdseye.detectors.trained import adopted_detector
 from berdseye.evaluation.labels.sources import parse_label_source
-from berdseye.evaluation.measures import DEFAULT_MEASURES, parse_measures
+from berdseye.evaluation.measures import DEFAULT_MEASURES, parse_measure, parse_measures
+from berdseye.evaluation.measures.shown import shown
 from berdseye.evaluation.scores.versions import VersionComparison, compare_versions, question_rows, rows_of
 
 
@@ -63,26 +64,28 @@ def version_measures(dataset: str, hashes: tuple[str, ...]) -> None:
 def _table(comparison: VersionComparison) -> None:
     old, new = comparison.versions
     rows = pd.DataFrame(rows_of(comparison))
+    units = [parse_measure(str(name)).unit for name in rows["measure"]]
     st.dataframe(
         pd.DataFrame(
             {
                 "measure": rows["measure"],
-                old: rows[old].map("{:.3f}".format),
-                new: rows[new].map("{:.3f}".format),
+                old: [shown(value, unit) for value, unit in zip(rows[old], units, strict=True)],
+                new: [shown(value, unit) for value, unit in zip(rows[new], units, strict=True)],
                 "difference [95% interval]": [
-                    f"{d:+.3f} [{lo:+.3f}, {hi:+.3f}]"
-                    for d, lo, hi in zip(rows["difference"], rows["low"], rows["high"], strict=True)
+                    "{} [{}, {}]".format(*(shown(each, unit, signed=True, bare=True) for each in ends))
+                    for *ends, unit in zip(rows["difference"], rows["low"], rows["high"], units, strict=True)
                 ],
                 "questions": rows["n"],
-                f"judged@k {old}": rows[f"judged {old}"].map("{:.0%}".format),
-                f"judged@k {new}": rows[f"judged {new}"].map("{:.0%}".format),
+                f"judged@k {old}": rows[f"judged {old}"].map(shown),
+                f"judged@k {new}": rows[f"judged {new}"].map(shown),
             }
         ),
         hide_index=True,
         key="version-table",
     )
     st.caption(
-        f"The difference is paired over questions, with a bootstrap interval. Labels from {escaped(comparison.first[0].labels)}. "
+        "The difference, of shares in points, is paired over questions, with a bootstrap interval. Labels from "
+        f"{escaped(comparison.first[0].labels)}. "
         "A pair without a label counts as not supporting, so fewer judged pairs alone lower a measure."
     )
     if comparison.shown_perspectives:

@@ -289,7 +289,7 @@ def task_shares(cells: pd.DataFrame) -> None:
         "10). Upright marks: its share of all relevant passages. Relevance comes from the human labels of the task. *published* "
         "is the value that the paper prints."
     )
-    draw_table(shown, "perspective-shares", chart)
+    draw_table(shown, "perspective-shares", chart, digits=1)
 
 
 def places(cells: pd.DataFrame) -> None:
@@ -301,11 +301,11 @@ def places(cells: pd.DataFrame) -> None:
     chart = heat_map(matrix)
     st.altair_chart(chart, key="places")
     st.caption(
-        "Share of each place among the passages retrieved for queries that ask for news from a place. A passage is from the "
-        "place for which the task calls it relevant, otherwise from the first place named in its text. Off the diagonal, the "
-        "passages are from another place than the query asks for."
+        "Share of each place, in percent, among the passages retrieved for queries that ask for news from a place. A passage is "
+        "from the place for which the task calls it relevant, otherwise from the first place named in its text. Off the "
+        "diagonal, the passages are from another place than the query asks for."
     )
-    draw_table(matrix, "places", chart)
+    draw_table(matrix.assign(share=100 * matrix["share"]), "places", chart, digits=1)
 
 
 def chosen_result(results: Sequence[Stored], key: str) -> Stored:

@@ -33,7 +33,8 @@ from berdseye.evaluation.failures.contrast import (
 )
 from berdseye.evaluation.failures.contrast_charts import difference_bars
 from berdseye.evaluation.labels.sources import HUMAN
-from berdseye.evaluation.measures import WHOLE_RUN, parse_measures
+from berdseye.evaluation.measures import WHOLE_RUN, parse_measure, parse_measures
+from berdseye.evaluation.measures.shown import FACTORS, scaled, shown
 from berdseye.evaluation.scores.counted import unjudged_of
 from berdseye.evaluation.scores.enough_judged import min_judged_of
 from berdseye.evaluation.statistics.significance import CORRECTIONS, TESTS, Test
@@ -165,7 +166,7 @@ def draw_warnings(first: Side, second: Side, contrast_shown: Contrast) -> None:
             questions[questions["outcome"] == outcome], f"only in {letter}, so without a difference and not counted"
         )
     if contrast_shown.withheld:
-        shares = " and ".join(f"{s:.0%} of {letter}" for s, letter in zip(contrast_shown.judged, "AB", strict=True))
+        shares = " and ".join(f"{shown(s)} of {letter}" for s, letter in zip(contrast_shown.judged, "AB", strict=True))
         st.warning(
             f"No value of {contrast_shown.measure}: {contrast_shown.withheld} ({shares}). Choose another label source, judge "
             "more pairs, or lower the least judged share (`min_judged`) on the page Workspace."
@@ -188,15 +189,19 @@ def _missing(questions: pd.DataFrame, why: str) -> None:
 
 def figures(table: pd.DataFrame, names: tuple[str, str], note: str) -> None:
     """Draw the table of the measures of both sides with intervals and p-values, and a note on the labels."""
-    shown = pd.DataFrame(
+    units = [parse_measure(str(name)).unit for name in table["measure"]]
+    factors = [FACTORS[unit] for unit in units]
+    frame = pd.DataFrame(
         {
             "measure": table["measure"],
-            "A": table["first"],
-            "B": table["second"],
-            "B − A": table["difference"],
+            "A": table["first"] * factors,
+            "B": table["second"] * factors,
+            "B − A": table["difference"] * factors,
             "95% interval": [
-                "" if np.isnan(low) else f"{low:+.3f} to {high:+.3f}"
-                for low, high in zip(table["low"], table["high"], strict=True)
+                ""
+                if np.isnan(low)
+                else f"{shown(low, unit, signed=True, bare=True)} to {shown(high, unit, signed=True, bare=True)}"
+                for low, high, unit in zip(table["low"], table["high"], units, strict=True)
             ],
             "p": table["p"],
             "adjusted p": table["adjusted p"],
@@ -204,20 +209,23 @@ def figures(table: pd.DataFrame, names: tuple[str, str], note: str) -> None:
             "B loses": table["losses"],
             "ties": table["ties"],
             "n": table["n"],
-            "judged@k A": table["judged first"],
-            "judged@k B": table["judged second"],
+            "judged@k A": 100 * table["judged first"],
+            "judged@k B": 100 * table["judged second"],
         }
     )
-    number = {name: st.column_config.NumberColumn(format="%.3f") for name in ("A", "B")}
     columns = {
         "measure": st.column_config.TextColumn(pinned=True),
-        **number,
-        "B − A": st.column_config.NumberColumn(format="%+.3f"),
+        **{name: st.column_config.NumberColumn(format="%.1f") for name in ("A", "B", "judged@k A", "judged@k B")},
+        "B − A": st.column_config.NumberColumn(format="%+.1f"),
         **{name: st.column_config.NumberColumn(format="%.4f") for name in ("p", "adjusted p")},
-        **{name: st.column_config.NumberColumn(format="percent") for name in ("judged@k A", "judged@k B")},
     }
-    st.dataframe(shown, hide_index=True, key="figures", column_config=columns, placeholder="–")
-    st.caption(f"{questions_that_count(workspace())} Pairs without a label count as not supporting.{note}")
+    st.dataframe(frame, hide_index=True, key="figures", column_config=columns, placeholder="–")
+    in_passages = [str(name) for name, unit in zip(table["measure"], units, strict=True) if unit == "passages"]
+    passages = f" {escaped(', '.join(in_passages))}: passages." if in_passages else ""
+    st.caption(
+        f"Percent; differences in points.{passages} {questions_that_count(workspace())} Pairs without a label count as not "
+        f"supporting.{note}"
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(escaped(verdict(table, names)))
         downloads("compared", table)
@@ -250,10 +258,10 @@ def chosen_question(contrast_shown: Contrast) -> str | None:
         outcomes = st.pills("Outcome", present, selection_mode="multi", key="outcome", bind="query-params")
         frame = contrast_shown.questions.assign(outcome=contrast_shown.questions["outcome"].map(OUTCOME_NAMES))
         frame = frame[frame["outcome"].isin(outcomes)] if outcomes else frame
-        shown = frame[["question_id", "question", "first", "second", "difference", "outcome"]].assign(
+        listed = frame[["question_id", "question", "first", "second", "difference", "outcome"]].assign(
             lost=frame["lost"].map(len), gained=frame["gained"].map(len)
         )
-        shown = shown.rename(columns={"first": "A", "second": "B", "difference": "B − A"})
+        listed = listed.rename(columns={"first": "A", "second": "B", "difference": "B − A"})
     else:
         change = "lost" if kind == LOST else "gained"
         frame = contrast_shown.perspectives[contrast_shown.perspectives["change"] == change]
@@ -262,35 +270,37 @@ def chosen_question(contrast_shown: Contrast) -> str | None:
         st.caption(
             f"{len(frame):,} {counted} that {covered_by} within {contrast_shown.k}, of the questions in both runs."
         )
-        shown = frame[["question_id", "question", "place", "perspective", "stance", "first", "second"]].rename(
+        listed = frame[["question_id", "question", "place", "perspective", "stance", "first", "second"]].rename(
             columns={"place": "P", "first": "rank in A", "second": "rank in B"}
         )
-    if shown.empty:
+    if listed.empty:
         st.info("There are none.")
         return st.query_params.get("question")
     question_id = st.query_params.get("question")
-    at = np.flatnonzero(shown["question_id"].to_numpy() == question_id)[:1].tolist()
+    at = np.flatnonzero(listed["question_id"].to_numpy() == question_id)[:1].tolist()
+    figures_of = [name for name in ("A", "B", "B − A") if name in listed]
     event = st.dataframe(
-        shown,
+        scaled(listed, figures_of, contrast_shown.measure.unit),
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
         selection_default={"selection": {"rows": at}},
-        key=f"listed-{kind}-{len(shown)}-{shown['question_id'].iloc[0]}",
-        height=min(320, 38 + 36 * len(shown)),
+        key=f"listed-{kind}-{len(listed)}-{listed['question_id'].iloc[0]}",
+        height=min(320, 38 + 36 * len(listed)),
         column_config={
             "question_id": None,
             "question": st.column_config.TextColumn(width=300),
             "perspective": st.column_config.TextColumn(width=300),
             "P": st.column_config.NumberColumn(width=40),
-            **{name: st.column_config.NumberColumn(format="%.3f", width=70) for name in ("A", "B", "B − A")},
+            **{name: st.column_config.NumberColumn(format="%.1f", width=70) for name in ("A", "B")},
+            "B − A": st.column_config.NumberColumn(format="%+.1f", width=70),
             **{name: st.column_config.NumberColumn(width=70) for name in ("lost", "gained")},
         },
     )
-    downloads(f"{kind.lower().replace(' ', '-')}", shown)
+    downloads(f"{kind.lower().replace(' ', '-')}", listed)
     rows = event.selection.rows
-    if rows and rows[0] < len(shown):
-        question_id = str(shown["question_id"].iloc[rows[0]])
+    if rows and rows[0] < len(listed):
+        question_id = str(listed["question_id"].iloc[rows[0]])
         st.query_params["question"] = question_id
     return question_id
 
@@ -311,7 +321,8 @@ def read(first: Side, second: Side, contrast_shown: Contrast, question: str) -> 
         ListOf(s.letter, s.version, s.run.corpus, s.run.pipeline, s.source, labelled(s.run, s.source, s.version), place)
         for s, place in zip((first, second), places, strict=True)
     )
-    values = f"{contrast_shown.measure}: A {row['first']:.3f}, B {row['second']:.3f}"
+    unit = contrast_shown.measure.unit
+    values = f"{contrast_shown.measure}: A {shown(row['first'], unit)}, B {shown(row['second'], unit)}"
     st.markdown(
         escaped(values if row["outcome"] != NO_VALUE else f"{contrast_shown.measure} has no value in one of them")
     )
@@ -340,10 +351,13 @@ def page() -> None:
     draw_warnings(first, second, contrast_shown)
     if HUMAN in (first.source, second.source) and not all(contrast_shown.judged):
         st.warning("Nobody has judged a pair in the top k of one side. Choose a detector, or human>embedded.")
-    chart = difference_bars(contrast_shown.questions, str(contrast_shown.measure), ("A", "B"))
+    chart = difference_bars(contrast_shown.questions, contrast_shown.measure, ("A", "B"))
     if contrast_shown.questions["difference"].notna().any():
         st.altair_chart(
-            chart, key="differences", alt=f"Questions by their difference in {contrast_shown.measure}, B minus A"
+            chart,
+            width="content",
+            key="differences",
+            alt=f"Questions by their difference in {contrast_shown.measure}, B minus A",
         )
         downloads("differences", contrast_shown.questions.drop(columns=["row_first", "row_second"]), chart)
     question = chosen_question(contrast_shown)

@@ -17,6 +17,7 @@ from berdseye.app.components.lab.two_detectors_panel import two_detectors_panel
 from berdseye.app.components.plain_text import escaped
 from berdseye.detectors.protocol import Detector
 from berdseye.evaluation.detection.pairs import JudgedPairs
+from berdseye.evaluation.measures.shown import shown
 
 CALIBRATION, THRESHOLD, CONFUSION, MISTAKES, TWO, COST = (
     "Calibration", "Threshold", "Confusion", "Mistakes", "Two detectors", "Cost",
@@ -35,7 +36,7 @@ def measured_on(measurement: Measured) -> None:
     questions = len(set(measurement.judged.groups.tolist()))
     parts = [f"Measured on **{n:,}** pairs of **{questions:,}** questions ({escaped(measurement.judged.name)})"]
     if n:
-        parts.append(f"{truth.mean():.0%} support")
+        parts.append(f"{shown(truth.mean())} support")
     if measurement.unasked:
         parts.append(f"{measurement.unasked:,} pairs without a label from the detector are omitted")
     if measurement.seen:

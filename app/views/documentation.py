@@ -1,6 +1,8 @@
 """The Documentation page: the documents of the package with their pictures, a list of them at the side, and working links."""
 
+from collections.abc import Sequence
 from importlib.resources import files
+from pathlib import Path
 
 import streamlit as st
 
@@ -13,6 +15,7 @@ from berdseye.app.documentation import (
     documentation_address,
     headings_of,
     parts_of,
+    size_of,
 )
 from berdseye.data.errors import UnknownNameError
 
@@ -42,11 +45,26 @@ def draw_contents(shown: str) -> None:
         st.markdown("\n".join([f"**{group}**", "", *lines]))
 
 
+def room_for_pictures(parts: Sequence[Part]) -> str:
+    """Return the style that gives every picture its size before it has loaded, so that what is below it does not jump."""
+    sizes = {picture: size_of(picture) for part in parts if (picture := part.picture) is not None and picture.is_file()}
+    return "".join(
+        f".st-key-{_picture_key(picture)} img {{ width: min(100%, {size[0]}px); aspect-ratio: {size[0]} / {size[1]}; }}"
+        for picture, size in sizes.items()
+        if size is not None
+    )
+
+
+def _picture_key(picture: Path) -> str:
+    return f"picture-{picture.parent.name}-{picture.stem}"
+
+
 def draw_part(part: Part) -> None:
     """Draw a part of a document."""
     if part.picture is not None:
         if part.picture.is_file():
-            st.image(part.picture, alt=part.text)
+            with st.container(key=_picture_key(part.picture)):
+                st.image(part.picture, alt=part.text, width="stretch")
         return
     if not part.level:
         st.markdown(part.text)
@@ -69,8 +87,11 @@ def page() -> None:
     side, main = st.columns([1, 3.2], gap="large")
     with side, st.container(key="documentation-contents"):
         draw_contents(document)
+    parts = parts_of(document)
     with main, st.container(key=TEXT):
-        for part in parts_of(document):
+        if style := room_for_pictures(parts):
+            st.html(f"<style>{style}</style>")
+        for part in parts:
             draw_part(part)
 
 

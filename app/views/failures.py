@@ -20,6 +20,7 @@ from berdseye.data.runs.stored import Run, RunManifest, list_runs, load_run
 from berdseye.evaluation.failures.charts import reason_bars
 from berdseye.evaluation.failures.hole_map import LENGTHS, hole_map
 from berdseye.evaluation.failures.reasons import REASONS, reason_counts, reasons_of_holes
+from berdseye.evaluation.measures.shown import shown
 
 ORDERS = {
     "most holes first": ["holes", "row"],
@@ -113,20 +114,20 @@ def draw_summary(frame: pd.DataFrame, k: int, note: str) -> None:
                 "questions": by["row"].nunique(),
                 "perspectives": by.size(),
                 f"holes within {k}": by["hole"].sum(),
-                "share": by["hole"].mean(),
-                "judged@k": by["judged"].mean(),
+                "holes, %": 100 * by["hole"].mean(),
+                "judged@k, %": 100 * by["judged"].mean(),
             }
         )
-        shares = {name: st.column_config.NumberColumn(format="percent") for name in ("share", "judged@k")}
+        shares = {name: st.column_config.NumberColumn(format="%.1f") for name in ("holes, %", "judged@k, %")}
         st.dataframe(summary, column_config=shares, key="by-corpus")
         if note:
             st.markdown(note)
         return
     counts = (
-        f"**{int(frame['hole'].sum()):,}** holes within {k} ({frame['hole'].mean():.0%} of the perspectives)",
+        f"**{int(frame['hole'].sum()):,}** holes within {k} ({shown(frame['hole'].mean())} of the perspectives)",
         f"**{len(frame):,}** perspectives",
         f"**{frame['row'].nunique():,}** questions",
-        f"judged@k **{frame['judged'].mean():.0%}**",
+        f"judged@k **{shown(frame['judged'].mean())}**",
     )
     st.markdown(f"{' · '.join(counts)}{note}")
 

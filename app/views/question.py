@@ -32,6 +32,7 @@ from berdseye.evaluation.exploration.question_runs import (
 )
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource, parse_label_source
 from berdseye.evaluation.measures import parse_measures
+from berdseye.evaluation.measures.shown import scaled
 from berdseye.evaluation.scores.counted import in_words, unjudged_of
 from berdseye.evaluation.scores.enough_judged import below, min_judged_of
 
@@ -107,11 +108,12 @@ def draw_measures(question: Question, dataset: str, runs: list[QuestionRun], sou
     counted = counts_over(workspace(), judgments(), dataset, question.id, runs, source)
     floor, rule = min_judged_of(workspace()), unjudged_of(workspace())
     frame = measures_frame(runs, parse_measures(f"MRecall@{k} Precision@{k} Coverage@{k}"), counted, floor, rule)
+    shares = [name for name in frame.columns if "@" in name]
     st.dataframe(
-        frame.assign(made=frame["made"].str[:16].str.replace("T", " ")),
+        scaled(frame, shares).assign(made=frame["made"].str[:16].str.replace("T", " ")),
         hide_index=True,
         key="measures",
-        column_config={name: st.column_config.NumberColumn(format="%.2f") for name in frame.columns if "@" in name},
+        column_config={name: st.column_config.NumberColumn(format="%.1f", help="Percent.") for name in shares},
     )
     if not all(counted.values()):
         without = escaped(", ".join(corpus for corpus, counts in counted.items() if not counts))

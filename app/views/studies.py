@@ -21,6 +21,7 @@ from berdseye.app.jobs.studies import jobs, resume, start
 from berdseye.data.files.tables import to_csv
 from berdseye.data.runs.stored import list_runs
 from berdseye.evaluation.labels.sources import default_sources
+from berdseye.evaluation.measures.shown import shown
 from berdseye.evaluation.studies.result import PROVENANCE, Stored, Table, list_results, load_result
 from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
 
@@ -80,7 +81,7 @@ def provenance(cells: pd.DataFrame) -> str:
         name = column.replace("_", " ")
         if column in ("n", "judged"):
             low, high = float(values.min()), float(values.max())
-            shown = [f"{v:.0%}" if column == "judged" else f"{v:,.0f}" for v in (low, high)]
+            shown = [shown(v) if column == "judged" else f"{v:,.0f}" for v in (low, high)]
             parts.append(f"{'judged@k' if column == 'judged' else name}: {' to '.join(dict.fromkeys(shown))}")
         else:
             parts.append(f"{name}: {', '.join(sorted(map(str, values.unique())))}")

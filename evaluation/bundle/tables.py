@@ -15,6 +15,7 @@ from berdseye.data.errors import BerdseyeError
 from berdseye.data.files.tables import to_csv
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.measures import Measure, parse_measures
+from berdseye.evaluation.measures.shown import FACTORS
 from berdseye.evaluation.published.berds import Sizes
 from berdseye.evaluation.scores.counted import Unjudged
 from berdseye.evaluation.scores.score import Score, macro_average
@@ -54,7 +55,7 @@ def table_files(rows: Sequence[Row]) -> dict[str, bytes]:
 
 def _latex(frame: pd.DataFrame) -> str:
     cells = frame.copy()
-    factors = [100.0 if parse_measures(name)[0].unit == "share" else 1.0 for name in cells["measure"]]
+    factors = [FACTORS[parse_measures(name)[0].unit] for name in cells["measure"]]
     for column in ("value", "low", "high"):
         cells[column] = cells[column].astype(float) * factors
     caption = f"Shares in percent with 95% intervals; labels: {', '.join(sorted(set(frame['labels'])))}"

@@ -13,6 +13,7 @@ _ROW = 26
 _DRAWN = 2_000
 FIGURE_COLOURS: Final = {"precision": CATEGORIES[0], "recall": CATEGORIES[1], "f1": CATEGORIES[2]}
 _SHARE = alt.Scale(domain=[0, 1])
+_PERCENT = alt.Axis(format=".0%", tickCount=5)
 
 
 def reliability_chart(bins: pd.DataFrame) -> alt.VConcatChart:
@@ -31,7 +32,7 @@ def reliability_chart(bins: pd.DataFrame) -> alt.VConcatChart:
     base = alt.Chart(bins).encode(tooltip=tooltip)
     rules = base.mark_rule(strokeWidth=2, color=CATEGORIES[0]).encode(x=x, y=alt.Y("low:Q", scale=_SHARE), y2="high:Q")
     dots = base.mark_point(filled=True, size=70, color=CATEGORIES[0]).encode(
-        x=x, y=alt.Y("share:Q", scale=_SHARE, title="share of supporting pairs, by the labels")
+        x=x, y=alt.Y("share:Q", scale=_SHARE, axis=_PERCENT, title="share of supporting pairs, by the labels")
     )
     counts = base.mark_rect(color=NEUTRAL, stroke="transparent").encode(
         x=alt.X("from:Q", scale=_SHARE, title=None),
@@ -47,10 +48,15 @@ def reliability_chart(bins: pd.DataFrame) -> alt.VConcatChart:
 def precision_recall_chart(curve: pd.DataFrame, threshold: float, precision: float, recall: float) -> alt.LayerChart:
     """Draw precision against recall at every threshold, with a dot at the chosen one; `curve` comes from `precision_recall`."""
     base = alt.Chart(curve).encode(
-        x=alt.X("recall:Q", scale=_SHARE), y=alt.Y("precision:Q", scale=_SHARE), order="threshold:Q"
+        x=alt.X("recall:Q", scale=_SHARE, axis=_PERCENT),
+        y=alt.Y("precision:Q", scale=_SHARE, axis=_PERCENT),
+        order="threshold:Q",
     )
     line = base.mark_line(color=CATEGORIES[0], interpolate="step-after").encode(
-        tooltip=[alt.Tooltip(name, format=".3f") for name in ("threshold", "precision", "recall", "f1")]
+        tooltip=[
+            alt.Tooltip("threshold", format=".4f"),
+            *(alt.Tooltip(name, format=".1%") for name in ("precision", "recall", "f1")),
+        ]
     )
     chosen = pd.DataFrame({"recall": [recall], "precision": [precision], "threshold": [threshold]}).dropna()
     dot = (
@@ -71,7 +77,7 @@ def threshold_chart(curves: pd.DataFrame, threshold: float) -> alt.LayerChart:
         .mark_line(interpolate="step-after")
         .encode(
             x=alt.X("threshold:Q", scale=_SHARE),
-            y=alt.Y("value:Q", scale=_SHARE, title=None),
+            y=alt.Y("value:Q", scale=_SHARE, title=None, axis=_PERCENT),
             color=alt.Color(
                 "figure:N",
                 title=None,
@@ -79,7 +85,7 @@ def threshold_chart(curves: pd.DataFrame, threshold: float) -> alt.LayerChart:
                 scale=alt.Scale(domain=names, range=colours),
                 legend=alt.Legend(orient="top"),
             ),
-            tooltip=["figure:N", alt.Tooltip("threshold:Q", format=".4f"), alt.Tooltip("value:Q", format=".3f")],
+            tooltip=["figure:N", alt.Tooltip("threshold:Q", format=".4f"), alt.Tooltip("value:Q", format=".1%")],
         )
     )
     chosen = (
@@ -110,9 +116,9 @@ def figures_chart(confusion: pd.DataFrame) -> alt.LayerChart:
         y=alt.Y("value:N", sort=None, title=None),
         yOffset=alt.YOffset("figure:N"),
         color=alt.Color("figure:N", scale=colours, title=None, legend=alt.Legend(orient="top")),
-        tooltip=["value", "figure", "n", *(alt.Tooltip(name, format=".3f") for name in ("share", "low", "high"))],
+        tooltip=["value", "figure", "n", *(alt.Tooltip(name, format=".1%") for name in ("share", "low", "high"))],
     )
-    rules = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=_SHARE, title=None), x2="high:Q")
+    rules = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=_SHARE, title=None, axis=_PERCENT), x2="high:Q")
     dots = base.mark_point(filled=True, size=70).encode(x=alt.X("share:Q", scale=_SHARE))
     return cast(alt.LayerChart, (rules + dots).properties(width=_WIDTH, height=alt.Step(_ROW)))
 

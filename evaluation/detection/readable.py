@@ -1,26 +1,32 @@
 """Formatting of tables of figures for display."""
 
+from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from berdseye.evaluation.measures.shown import shown
 
-def readable(table: pd.DataFrame) -> pd.DataFrame:
-    """Format a table as texts, each figure followed by its interval: `62.2 [58.0, 66.1]`; unknown values stay empty."""
-    shown = pd.DataFrame(index=table.index)
+
+def readable(table: pd.DataFrame, shares: Collection[str] = ()) -> pd.DataFrame:
+    """Format a table as texts, each figure followed by its interval: `62.2 [58.0, 66.1]`; unknown values stay empty. The columns
+    `shares` hold shares from 0 to 1 and are written in percent, as `shown` writes them."""
+    texts_by_column = pd.DataFrame(index=table.index)
     for column in table.columns:
         if column.endswith(("_low", "_high")):
             continue
-        texts = [_text(value) for value in table[column]]
+        write = partial(shown, bare=True) if column in shares else _text
+        texts = [write(value) for value in table[column]]
         if f"{column}_low" in table:
             ends = zip(table[f"{column}_low"], table[f"{column}_high"], strict=True)
             texts = [
-                f"{text} [{_text(low)}, {_text(high)}]" if text and not pd.isna(low) else text
+                f"{text} [{write(low)}, {write(high)}]" if text and not pd.isna(low) else text
                 for text, (low, high) in zip(texts, ends, strict=True)
             ]
-        shown[column] = texts
-    return shown
+        texts_by_column[column] = texts
+    return texts_by_column
 
 
 def _text(value: Any) -> str:

@@ -12,11 +12,14 @@ import pandas as pd
 from berdseye.data.records import Passage
 from berdseye.evaluation.charts import CATEGORIES, NEUTRAL, perspective_colour
 from berdseye.evaluation.failures.contrast import LOSS, TIE, WIN
+from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.measures.shown import DIFFERENCE_NAMES, FACTORS
 
 OUTCOME_COLOURS: Final = {WIN: CATEGORIES[0], TIE: NEUTRAL, LOSS: CATEGORIES[1]}
 _FEW_VALUES, _BINS, _FEW_TICKS = 25, 20, 10
 _LEAST_REACH, _WIDEST = 0.25, 0.2
 _ROW, _WIDTH = 26, 720
+_BAR, _NARROW, _WIDE, _HEIGHT, _TICKS = 34, 280, 640, 220, 7
 _TITLE, _LABEL = 40, 170
 _DOT = 0.06
 RISES, FALLS = CATEGORIES[2], CATEGORIES[3]
@@ -53,9 +56,9 @@ def rank_moves(first: Sequence[Hashable], second: Sequence[Hashable]) -> pd.Data
     return pd.DataFrame(rows, columns=["passage", "first", "second"])
 
 
-def difference_bars(questions: pd.DataFrame, measure: str, names: tuple[str, str]) -> alt.Chart:
+def difference_bars(questions: pd.DataFrame, measure: Measure, names: tuple[str, str]) -> alt.Chart:
     """Draw a histogram of the differences (second minus first) by question; `questions` is that table of a contrast. Wins of the
-    second run are blue, its losses orange."""
+    second run are blue, its losses orange. Differences of shares are in points. The chart is as wide as its bars need."""
     known = questions[questions["difference"].notna()]
     values: npt.NDArray[np.float64] = known["difference"].to_numpy(dtype=np.float64).round(6)
     width = 0.1
@@ -66,6 +69,9 @@ def difference_bars(questions: pd.DataFrame, measure: str, names: tuple[str, str
     elif len(np.unique(values)) > 1:
         width = min(float(np.diff(np.unique(values)).min()), _WIDEST)
     reach = max(float(np.abs(values).max(initial=0.0)), _LEAST_REACH) + width / 2
+    across = int(np.clip(_BAR * 2 * reach / width, _NARROW, _WIDE))
+    factor = FACTORS[measure.unit]
+    values, width, reach = (factor * values).round(6), factor * width, factor * reach
     counts = (
         pd.DataFrame({"difference": values, "outcome": known["outcome"].to_numpy()})
         .groupby(["difference", "outcome"])
@@ -83,7 +89,7 @@ def difference_bars(questions: pd.DataFrame, measure: str, names: tuple[str, str
     )
     most = int(counts["questions"].max()) if len(counts) else 0
     ticks = alt.Axis(format="d", values=list(range(most + 1))) if most <= _FEW_TICKS else alt.Axis(format="d")
-    title = f"{measure}: {names[1]} minus {names[0]}"
+    title = f"{measure}: {names[1]} minus {names[0]}, {DIFFERENCE_NAMES[measure.unit]}"
     return cast(
         alt.Chart,
         alt.Chart(counts)
@@ -93,15 +99,15 @@ def difference_bars(questions: pd.DataFrame, measure: str, names: tuple[str, str
                 "from:Q",
                 title=title,
                 scale=alt.Scale(domain=[-reach, reach], nice=False),
-                axis=alt.Axis(titleLimit=620),
+                axis=alt.Axis(titleLimit=620, tickCount=_TICKS),
             ),
             x2="to:Q",
             y=alt.Y("questions:Q", title="questions", axis=ticks),
             y2=alt.datum(0),
             color=outcome,
-            tooltip=[alt.Tooltip("difference:Q", format="+.3g"), "outcome", "questions"],
+            tooltip=[alt.Tooltip("difference:Q", format="+.1f"), "outcome", "questions"],
         )
-        .properties(height=270),
+        .properties(width=across, height=_HEIGHT),
     )
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from berdseye.data.datasets.pir_tasks import PirTask, known_task
 from berdseye.evaluation.measures import Unit, parse_measure
+from berdseye.evaluation.measures.shown import shown
 from berdseye.evaluation.published import published
 from berdseye.evaluation.published.berds import paper_datasets
 from berdseye.evaluation.scores.score import Score, macro_average
@@ -73,7 +74,7 @@ def laid_out(frame: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     last = ours[ours["dataset"] == columns[-1]].set_index(["corpus", "pipeline"])
     wide["ranks"] = pd.Series([_ranks(row) for row in last.to_dict("records")], index=last.index, dtype=object)
     wide["judged@k"] = (
-        ours[ours["dataset"] != AVERAGE].groupby(["corpus", "pipeline"])["judged"].mean().map("{:.0f}%".format)
+        ours[ours["dataset"] != AVERAGE].groupby(["corpus", "pipeline"])["judged"].mean().map(lambda v: shown(v / 100))
     )
     wide[["labels", "grade"]] = ours.groupby(["corpus", "pipeline"])[["labels", "grade"]].first()
     tables = [wide.loc[pd.MultiIndex.from_frame(systems)].reset_index()]
@@ -88,7 +89,7 @@ def _cell(row: Mapping[Hashable, Any]) -> str:
     """Format a cell: the value, its interval and its letters, or the judged share if the value is withheld."""
     value, low, high = float(row["value"]), float(row["low"]), float(row["high"])
     if np.isnan(value):
-        return f"– (judged {row['judged']:.0f}%)" if row["withheld"] else "–"
+        return f"– (judged {shown(row['judged'] / 100)})" if row["withheld"] else "–"
     interval = f"  [{low:.1f}, {high:.1f}]" if np.isfinite(low) else ""
     return f"{value:.1f}{interval}  {row['group']}".rstrip()
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from berdseye.evaluation.labels.support import Pairs, share_labelled
 from berdseye.evaluation.measures import Unit, parse_measure
+from berdseye.evaluation.measures.shown import FACTORS
 from berdseye.evaluation.scores.corrected import corrected_mean
 from berdseye.evaluation.scores.posterior_draws import mean_of_draws
 from berdseye.evaluation.scores.sampled_labels import SampledLabels, estimate_of
@@ -118,8 +119,7 @@ class Score:
     @property
     def shown(self) -> Estimate:
         """The estimate as tables show it, with shares in percent."""
-        factor = 100 if self.unit == "share" else 1
-        value, low, high = (factor * x for x in self.estimate[:3])
+        value, low, high = (FACTORS[self.unit] * x for x in self.estimate[:3])
         return Estimate(value, low, high, self.estimate.n)
 
 

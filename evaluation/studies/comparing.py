@@ -13,6 +13,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.labels.support import Pairs, share_labelled
 from berdseye.evaluation.measures import Measure, parse_measure, parse_measures
+from berdseye.evaluation.measures.shown import FACTORS
 from berdseye.evaluation.scores.corrected import corrected_mean
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, below, enough_judged, withheld
 from berdseye.evaluation.scores.posterior_draws import mean_of_draws
@@ -163,7 +164,7 @@ def points_by_k(
         else:
             estimate = mean_with_interval(np.where(everywhere, values, np.nan), bounds=measure.bounds)
         estimate = withheld(estimate, judged, min_judged)
-        value, low, high = ((100 if measure.unit == "share" else 1) * x for x in estimate[:3])
+        value, low, high = (FACTORS[measure.unit] * x for x in estimate[:3])
         points.append({"k": measure.k, "value": value, "low": low, "high": high, "n": estimate.n,
                        "judged": judged, "labels": of_measure[0].labels,
                        "detector_version": of_measure[0].detector_version})  # fmt: skip

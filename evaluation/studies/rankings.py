@@ -27,6 +27,7 @@ from berdseye.evaluation.labels.consensus import CONSENSUS, METHODS
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource
 from berdseye.evaluation.leaderboard.board import decided
 from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.measures.shown import FACTORS
 from berdseye.evaluation.partial.rank_agreement import kendall_tau, signs
 from berdseye.evaluation.scores.score import Score, without_questions
 from berdseye.evaluation.scores.scoring import score_runs
@@ -112,7 +113,7 @@ def rankings_study(
 
 
 def _tables(ranked: Mapping[str, Mapping[str, Score]], measure: Measure, setting: str) -> list[Table]:
-    factor = 100 if measure.unit == "share" else 1
+    factor = FACTORS[measure.unit]
     values = pd.DataFrame(
         [
             {"system": system, "source": source, **score.shown._asdict(), **_stamp(score)}

@@ -5,8 +5,9 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
+from PIL import Image
 
-from berdseye.app.documentation import DOCUMENTS, anchor_of, documentation_address, headings_of, parts_of
+from berdseye.app.documentation import DOCUMENTS, anchor_of, documentation_address, headings_of, parts_of, size_of
 from berdseye.app.navigation import VIEWS
 from berdseye.data.errors import UnknownNameError
 
@@ -42,6 +43,14 @@ def test_links_and_pictures_of_a_document_exist(document: str) -> None:
             assert asked.get("part", [""])[0] in anchors(asked["document"][0]) | {""}, f"{document}.md: {query}"
         # Nothing else leads anywhere but to addresses of other sites, which a person opens by choice.
         assert not re.search(r"\]\((?!https?://|documentation\?)", re.sub(r"`[^`]*`", "", part.text)), part.text[:200]
+
+
+@pytest.mark.parametrize(
+    "picture", sorted({p.picture for d in DOCUMENTS for p in parts_of(d) if p.picture and p.picture.is_file()}), ids=str
+)
+def test_the_size_of_a_picture_is_that_of_its_file(picture: Path) -> None:
+    with Image.open(picture) as opened:
+        assert size_of(picture) == opened.size
 
 
 def test_code_is_no_heading_and_keeps_its_indentation() -> None:

@@ -18,7 +18,7 @@ new PerformanceObserver((seen) => {
 _LAST_SHIFTS = 1500  # milliseconds in which a chart or a table may still grow
 
 
-_PAGES = ("", "explore", "runs", "annotate", "data")
+_PAGES = ("", "explore", "runs", "annotate", "data", "documentation")
 _WIDE, _SMALL, _TELEPHONE = (1440, 900), (1024, 768), (390, 844)
 
 

@@ -1,5 +1,7 @@
 """The Calibration panel of the detector lab: whether the probabilities match the share of supporting pairs."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from berdseye.app.cached.lab import Measured
@@ -7,6 +9,7 @@ from berdseye.app.components.choices import one_of
 from berdseye.app.components.downloads import downloads
 from berdseye.evaluation.detection.calibration import BINNINGS, calibration
 from berdseye.evaluation.detection.lab_charts import reliability_chart
+from berdseye.evaluation.measures.shown import MISSING
 from berdseye.evaluation.statistics.intervals import Estimate
 
 CHART_COLUMN = 560
@@ -32,8 +35,8 @@ def calibration_panel(measurement: Measured) -> None:
         measurement.judged.truth, measurement.probabilities, measurement.judged.groups, bins=int(bins), binning=binning
     )
     one, two, three = st.columns(3)
-    estimate(one, "Expected calibration error", result.error)
-    estimate(two, "Mean gap", result.gap, sign="+")
+    estimate(one, "Expected calibration error", result.error, "{:.3f}".format)
+    estimate(two, "Mean gap", result.gap, "{:+.3f}".format)
     three.metric("Questions", f"{result.error.n:,}")
     chart = reliability_chart(result.bins)
     row = st.container(horizontal=True)
@@ -46,8 +49,11 @@ def calibration_panel(measurement: Measured) -> None:
             st.markdown(MEANING)
 
 
-def estimate(place: "st.delta_generator.DeltaGenerator", name: str, value: Estimate, *, sign: str = "") -> None:
-    """Draw a figure with its 95% interval below it."""
-    known = value.value == value.value
-    ends = f"{value.low:{sign}.3f} to {value.high:{sign}.3f}" if value.low == value.low else "no interval"
-    place.metric(name, f"{value.value:{sign}.3f}" if known else "–", ends, delta_color="off", delta_arrow="off")
+def estimate(
+    place: "st.delta_generator.DeltaGenerator", name: str, value: Estimate, write: Callable[[float], str]
+) -> None:
+    """Draw a figure with its 95% interval below it; `write` formats the figure and the ends."""
+    ends = f"{write(value.low)} to {write(value.high)}" if value.low == value.low else "no interval"
+    place.metric(
+        name, write(value.value) if value.value == value.value else MISSING, ends, delta_color="off", delta_arrow="off"
+    )

@@ -9,7 +9,7 @@ from berdseye.app.components.downloads import downloads
 from berdseye.app.components.lab.pair_reader import pair_reader
 from berdseye.evaluation.detection.errors import MISTAKES, confident_mistakes, confusion_by, confusion_table, groupings
 from berdseye.evaluation.detection.lab_charts import figures_chart
-from berdseye.evaluation.detection.operating_points import decisions_at
+from berdseye.evaluation.detection.operating_points import FIGURES, decisions_at
 from berdseye.evaluation.detection.pairs import COLUMNS
 from berdseye.evaluation.detection.readable import readable
 
@@ -38,8 +38,8 @@ def confusion_panel(measurement: Measured) -> None:
         by_value = figures_chart(table)
         st.altair_chart(by_value, key="figures-by")
         downloads(f"confusion-by-{column}-{measurement.detector.name}", table, by_value)
-    st.dataframe(readable(table.rename(columns={"value": column})), hide_index=True, key="confusion-by")
-    st.caption("95% intervals of a bootstrap over questions in brackets; a single question has none.")
+    st.dataframe(readable(table.rename(columns={"value": column}), FIGURES), hide_index=True, key="confusion-by")
+    st.caption("Percent. 95% intervals of a bootstrap over questions in brackets; a single question has none.")
 
 
 def mistakes_panel(measurement: Measured) -> None:

@@ -25,6 +25,7 @@ from berdseye.evaluation.detection.operating_points import (
 )
 from berdseye.evaluation.detection.thresholds import RunEffects, chosen_by_hand, with_human_labels
 from berdseye.evaluation.labels.sources import HUMAN
+from berdseye.evaluation.measures.shown import MISSING, scaled, shown
 
 _NAMES = {"precision": "Precision", "recall": "Recall", "f1": "F1", "accuracy": "Accuracy"}
 _POINTS = np.linspace(0, 1, 401, dtype=np.float64)
@@ -69,7 +70,7 @@ def on_judged(measurement: Measured, threshold: float) -> None:
     here = figures(cells)
     columns = st.columns(4)
     for name, column in zip(FIGURES, columns, strict=True):
-        estimate(column, _NAMES[name], here[name])
+        estimate(column, _NAMES[name], here[name], shown)
     curve = precision_recall(truth, measurement.probabilities)
     if curve.empty:
         st.info("A curve needs pairs of both labels.")
@@ -85,7 +86,7 @@ def on_judged(measurement: Measured, threshold: float) -> None:
         downloads(f"threshold-{measurement.detector.name}", curve, by_threshold)
     best = curve.iloc[int(curve["f1"].to_numpy().argmax())]
     st.caption(
-        f"The best F1 of the curve is {best['f1']:.3f}, at {best['threshold']:.4f}. A threshold chosen on these pairs looks "
+        f"The best F1 of the curve is {shown(best['f1'])}, at {best['threshold']:.4f}. A threshold chosen on these pairs looks "
         "better on them than on new ones."
     )
 
@@ -154,8 +155,8 @@ def on_run(detector: Detector, threshold: float) -> None:
     columns = st.columns(4)
     now, before = effects.at(threshold), effects.at(detector.threshold)
     for place, (name, value) in enumerate(now.items()):
-        estimate(columns[place], name, value)
-        columns[place + 2].metric(f"{name} at {detector.threshold:.3f} (in use)", _share(before[name].value))
+        estimate(columns[place], name, value, shown)
+        columns[place + 2].metric(f"{name} at {detector.threshold:.3f} (in use)", shown(before[name].value))
     curves = effects.curves(_POINTS)
     chart = threshold_chart(curves, threshold)
     left, right = st.columns(2)
@@ -163,12 +164,15 @@ def on_run(detector: Detector, threshold: float) -> None:
         st.altair_chart(chart, key="run-effects")
         downloads(f"threshold-{detector.name}-{run.name}-{k}", curves, chart)
     with right:
-        st.dataframe(_around(curves, threshold).style.format(precision=3, na_rep="–"), hide_index=True, key="around")
-        st.caption(f"{now[f'MRecall@{k}'].n:,} questions with perspectives; 95% intervals over these questions.")
-
-
-def _share(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.3f}"
+        near = scaled(_around(curves, threshold), now)
+        st.dataframe(
+            near.style.format(precision=1, na_rep=MISSING).format("{:.3f}", subset=["threshold"]),
+            hide_index=True,
+            key="around",
+        )
+        st.caption(
+            f"Percent. {now[f'MRecall@{k}'].n:,} questions with perspectives; 95% intervals over these questions."
+        )
 
 
 def _around(curves: pd.DataFrame, threshold: float) -> pd.DataFrame:

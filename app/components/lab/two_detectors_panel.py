@@ -14,6 +14,7 @@ from berdseye.evaluation.detection.errors import groupings
 from berdseye.evaluation.detection.lab_charts import two_probabilities_chart
 from berdseye.evaluation.detection.pairs import COLUMNS, JudgedPairs
 from berdseye.evaluation.detection.two_detectors import Side, TwoDetectors, examples, two_detectors, where_they_differ
+from berdseye.evaluation.measures.shown import scaled, shown
 
 _FIGURES = {"f1": "F1", "auroc": "AUROC", "accuracy": "Accuracy"}
 _SHOWN = 200
@@ -72,12 +73,14 @@ def _compared(key: tuple[object, ...], _judged: JudgedPairs, _a: Side, _b: Side)
 
 def _verdict(comparison: TwoDetectors, a: Side, b: Side) -> None:
     columns = st.columns(4)
-    estimate(columns[0], "Agreement (Cohen's kappa)", comparison.kappa)
+    estimate(columns[0], "Agreement (Cohen's kappa)", comparison.kappa, "{:.3f}".format)
     for column, difference in zip(columns[1:], comparison.differences, strict=True):
         column.metric(
-            f"{_FIGURES[difference.figure]}: {difference.present:.3f} and {difference.new:.3f}",
-            f"{difference.difference:+.3f}",
-            f"{difference.low:+.3f} to {difference.high:+.3f}" if difference.low == difference.low else "no interval",
+            f"{_FIGURES[difference.figure]}: {shown(difference.present)} and {shown(difference.new)}",
+            _points(difference.difference),
+            f"{_points(difference.low)} to {_points(difference.high)}"
+            if difference.low == difference.low
+            else "no interval",
             delta_color="off",
             delta_arrow="off",
         )
@@ -90,9 +93,13 @@ def _verdict(comparison: TwoDetectors, a: Side, b: Side) -> None:
     )
     st.caption(
         f"McNemar's test on the pairs that only one has right ({'exact' if comparison.exact else 'with continuity correction'}): "
-        f"{p}. It assumes independent pairs, but pairs of one question are not. Differences are the second minus the first, with "
-        "95% intervals that resample whole questions; rely on these."
+        f"{p}. It assumes independent pairs, but pairs of one question are not. Differences are the second minus the first, in "
+        "points, with 95% intervals that resample whole questions; rely on these."
     )
+
+
+def _points(difference: float) -> str:
+    return shown(difference, signed=True, bare=True)
 
 
 def _where(judged: JudgedPairs, a: Side, b: Side) -> None:
@@ -101,10 +108,10 @@ def _where(judged: JudgedPairs, a: Side, b: Side) -> None:
         return
     column = one_of("Differences by", columns, key="differ-by", default=columns[-1])
     table = where_they_differ(judged, a, b, column)
-    shown = table.rename(
-        columns={"only_a": f"{a.name} right", "only_b": f"{b.name} right", "share": "share that differs"}
+    named = scaled(table, ["share"]).rename(
+        columns={"only_a": f"{a.name} right", "only_b": f"{b.name} right", "share": "differing, %"}
     )
-    st.dataframe(shown.style.format({"share that differs": "{:.3f}"}), hide_index=True, key="where-differ")
+    st.dataframe(named.style.format({"differing, %": "{:.1f}"}), hide_index=True, key="where-differ")
 
 
 def _examples(judged: JudgedPairs, a: Side, b: Side) -> None:

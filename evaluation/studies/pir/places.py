@@ -93,8 +93,13 @@ def heat_map(matrix: pd.DataFrame) -> alt.Chart:
         .encode(
             x=alt.X("retrieved:N", sort=order, title="retrieved"),
             y=alt.Y("asked:N", sort=order, title="requested"),
-            color=alt.Color("share:Q", title="share", scale=alt.Scale(scheme="blues", domain=[0, 1])),
-            tooltip=["asked", "retrieved", "share", "queries"],
+            color=alt.Color(
+                "share:Q",
+                title="share",
+                legend=alt.Legend(format=".0%"),
+                scale=alt.Scale(scheme="blues", domain=[0, 1]),
+            ),
+            tooltip=["asked", "retrieved", alt.Tooltip("share:Q", format=".1%"), "queries"],
         )
     )
     return chart

@@ -153,7 +153,7 @@ def test_studies_of_tasks_are_drawn(demo: Workspace) -> None:
     assert table[["perspective", "value", "even"]].to_numpy().tolist() == [["support", 60, 50], ["undermine", 40, 50]]
     assert "Of another file." in texts(at)
     at = drawn("bias", view="Places")
-    assert at.dataframe[0].value["share"].tolist() == [0.75, 0.25]
+    assert at.dataframe[0].value["share"].tolist() == [75, 25]
     assert len(at.get("vega_lite_chart")) == 1
 
 

@@ -97,7 +97,7 @@ def test_training_gives_feedback_and_an_exam_none(held: Judgments) -> None:
     assert says(at, r"you: \*\*no\*\*: right", "caption")
     press(at, "No")
     press(at, "No")
-    assert "right on **2 of 3** (67%)" in texts(at), "the first verdict counts"
+    assert "right on **2 of 3** (66.7%)" in texts(at), "the first verdict counts"
     [table] = [d.value for d in at.dataframe]
     assert table["You"].tolist() == ["yes", "no", "no"]
     assert [q.passed for q in qualification(held, load_batch(held, "training"))] == [False]

@@ -46,7 +46,7 @@ def test_wins_losses_and_ties_add_up_and_the_lists_agree() -> None:
     told = figures(at)["MRecall@5"]
     assert told["B wins"] + told["B loses"] + told["ties"] == told["n"] == 8
     assert told["B loses"] > 0
-    assert told["B − A"] == pytest.approx((told["B wins"] - told["B loses"]) / 8)
+    assert told["B − A"] == pytest.approx(100 * (told["B wins"] - told["B loses"]) / 8)
     questions = listed(at)
     assert [q["outcome"] for q in questions].count("B loses") == told["B loses"]
     at.segmented_control(key="list").set_value("Lost by B")

@@ -37,7 +37,7 @@ def test_it_opens_on_a_run_that_misses_something() -> None:
 def test_every_hole_is_counted_once_and_has_a_reason() -> None:
     at = drawn("failures", run=PAGES)
     holes, [counts] = table(at, "holes"), table(at, "counts")
-    assert says(at, r"\*\*16\*\* perspectives · \*\*8\*\* questions · judged@k \*\*100%\*\*")
+    assert says(at, r"\*\*16\*\* perspectives · \*\*8\*\* questions · judged@k \*\*100\.0%\*\*")
     assert holes_within(at) == len(holes) == counts["holes"] > 0
     by_reason = {reason: sum(hole["reason"] == reason for hole in holes) for reason in counts if reason in
                  {hole["reason"] for hole in holes}}  # fmt: skip
@@ -122,9 +122,10 @@ def test_an_adjudicated_pair_has_no_buttons() -> None:
 @pytest.mark.usefixtures("demo")
 def test_one_pipeline_over_several_corpora_and_every_run_beside_it() -> None:
     at = drawn("failures", run=PAGES, beside="web", every_run="true")
-    shown = next(d.value for d in at.dataframe if "share" in d.value.columns)
+    shown = next(d.value for d in at.dataframe if "holes, %" in d.value.columns)
     assert shown.index.tolist() == ["pages", "web"]
     assert shown["perspectives"].tolist() == [16, 16]
+    assert shown["holes, %"].tolist() == [100 * holes / 16 for holes in shown["holes within 5"]]
     counts = {(row["corpus"], row["pipeline"]): row["holes"] for row in table(at, "counts")}
     assert len(counts) == 6, "every run of the data set, those without a hole too"
     assert counts["pages", "bm25"] == shown["holes within 5"]["pages"]

@@ -13,7 +13,7 @@ from berdseye.evaluation.failures.contrast import Contrast, contrast_table
 from berdseye.evaluation.failures.contrast import contrast as contrast_of
 from berdseye.evaluation.failures.contrast_charts import difference_bars, names_of, rank_moves, slope_chart
 from berdseye.evaluation.labels.labelled_runs import LabelledRun
-from berdseye.evaluation.measures import Measure, parse_measures
+from berdseye.evaluation.measures import Measure, parse_measure, parse_measures
 from berdseye.evaluation.scores.counted import Counted
 
 [PRECISION] = parse_measures("Precision@2")
@@ -158,7 +158,7 @@ def test_bins_of_differences_keep_wins_and_losses_apart() -> None:
     questions = pd.DataFrame(
         {"difference": values, "outcome": np.select([values > 0, values < 0], ["win", "loss"], "tie")}
     )
-    drawn = difference_bars(questions, "AP@10", ("A", "B")).to_dict()
+    drawn = difference_bars(questions, parse_measure("AP@10"), ("A", "B")).to_dict()
     [counts] = drawn["datasets"].values()
     assert sum(row["questions"] for row in counts) == 520
     assert all(np.sign(row["difference"]) == {"win": 1, "loss": -1, "tie": 0}[row["outcome"]] for row in counts)
