@@ -98,8 +98,8 @@ class Kind:
 
     `sources` describes the files that it reads, and `read` returns the first rows from them, those that cannot be used as
     rejected. `questions` turns the rows of the last step into a data set; a kind that makes more than questions has its own
-    `finish`, which gets the name of the data set, the rows, and whether to replace what exists, and returns lines on what it added. `report` returns lines on what
-    is special to the kind, beside the funnel, whatever steps are finished.
+    `finish`, which gets the name of the data set, the rows, and whether to replace what exists, and returns lines on what it
+    added. `report` returns lines on what is special to the kind, beside the funnel, whatever steps are finished.
     """
 
     name: str
