@@ -148,7 +148,7 @@ def is_ours(value: ast.expr) -> bool:
 
 
 LEGENDS = {"app/components/holes.py", "app/components/two_lists.py", "app/views/documentation.py"}
-"""Their HTML is made of colours, ranks, numbers of perspectives, and sizes of the package's own pictures; of no text of anybody."""
+"""Their HTML is made of colours, ranks, numbers of perspectives and sizes of our own pictures, and of no text of anybody."""
 
 
 @pytest.mark.parametrize(
