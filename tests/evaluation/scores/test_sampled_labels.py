@@ -114,6 +114,10 @@ def test_unsure_judgments_are_counted_and_read_both_ways(small: Workspace, run: 
     row = found.as_row()
     assert (row["unsure"], row["waiting"], row["batch"]) == (2, 0, "drawn")
     assert "2 drawn pairs on which people are unsure" in found.sample_note
+    low, high = found.at_all_times
+    assert 0 <= low <= found.estimate.low
+    assert found.estimate.high <= high <= 1
+    assert f"the interval {100 * low:.1f} to {100 * high:.1f} holds at every look" in found.sample_note
     shown = board([found])
     assert shown["sample"].tolist() == [found.sample_note]
 
