@@ -46,10 +46,11 @@ def draw_contents(shown: str) -> None:
 
 
 def room_for_pictures(parts: Sequence[Part]) -> str:
-    """Return the style that gives every picture its size before it has loaded, so that what is below it does not jump."""
+    """Return the style that gives every picture its size before it, or the program that draws it, has loaded, so that what is
+    below it does not jump."""
     sizes = {picture: size_of(picture) for part in parts if (picture := part.picture) is not None and picture.is_file()}
     return "".join(
-        f".st-key-{_picture_key(picture)} img {{ width: min(100%, {size[0]}px); aspect-ratio: {size[0]} / {size[1]}; }}"
+        f".st-key-{_picture_key(picture)} {{ width: min(100%, {size[0]}px); aspect-ratio: {size[0]} / {size[1]}; flex: none; }}"
         for picture, size in sizes.items()
         if size is not None
     )

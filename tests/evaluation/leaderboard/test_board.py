@@ -66,7 +66,7 @@ def test_too_few_labels_give_no_number_and_no_letter() -> None:
     assert np.isnan(by(found, "d", "rank_best")["poor"])  # type: ignore[arg-type]
     assert laid_out(found, printed_rows("MRecall@5", {"d": 20}))["d"].tolist() == [
         "90.0  [69.9, 97.2]  a",
-        "– (judged 40%)",
+        "– (judged 40.0%)",
     ]
 
 
