@@ -81,8 +81,8 @@ def provenance(cells: pd.DataFrame) -> str:
         name = column.replace("_", " ")
         if column in ("n", "judged"):
             low, high = float(values.min()), float(values.max())
-            shown = [shown(v) if column == "judged" else f"{v:,.0f}" for v in (low, high)]
-            parts.append(f"{'judged@k' if column == 'judged' else name}: {' to '.join(dict.fromkeys(shown))}")
+            texts = [shown(v) if column == "judged" else f"{v:,.0f}" for v in (low, high)]
+            parts.append(f"{'judged@k' if column == 'judged' else name}: {' to '.join(dict.fromkeys(texts))}")
         else:
             parts.append(f"{name}: {', '.join(sorted(map(str, values.unique())))}")
     return "; ".join(parts)

@@ -9,8 +9,10 @@ from berdseye.evaluation.statistics.power_charts import pairs_chart, people_char
 
 
 def draw_power() -> None:
-    """Draw the calculators in an expander."""
-    with st.expander("How many questions, pairs and people?", icon=":material/calculate:", key="power"):
+    """Draw the switch that shows the calculators."""
+    if not st.toggle("How many questions, pairs and people?", key="power"):
+        return
+    with st.container(border=True):
         questions, pairs, people = st.columns(3)
         with questions, errors_in_place():
             _questions()

@@ -101,7 +101,11 @@ def test_a_batch_for_anyone_is_one_project_with_predictions_where_it_is_not_blin
     shown = connection.client.projects.get(id=sent.project.id)
     assert (shown.maximum_annotations, shown.model_version) == (2, "embedded 7")
     tasks = all_tasks(connection, sent.project.id)
-    assert [task.key for task in tasks] == [pair(i).key for i in (2, 1, 3, 0)], "the doubtful first"
+    with judgments.reading() as connection_to_log:
+        order = select(batch_items.c.pair).where(batch_items.c.batch_id == batch.id).order_by(batch_items.c.priority)
+        drawn = list(connection_to_log.execute(order).scalars())
+    assert [task.key for task in tasks] == drawn, "in the order in which the queue would draw them"
+    assert sorted(drawn) == sorted(pair(i).key for i in range(4))
     judgments.judge(people[0], tasks[0].key, "supports", source="annotate")
     judgments.judge(people[1], tasks[0].key, "does not support", source="annotate")
     assert sync(judgments, connection, project).tasks_created == 0, "it has its place in the batch's project"

@@ -79,9 +79,9 @@ def test_the_measured_pairs_are_counted_and_missing_predictions_can_be_made(demo
 def test_the_threshold_moves_the_figures_and_is_adopted_with_a_name(demo: Workspace) -> None:
     own = parse_detector("stance", demo).threshold
     at = lab("Threshold", threshold="0.6", run="debate--web--bm25")
-    at.number_input(key="threshold-typed").set_value(0.9)
+    at.number_input(key="threshold-typed").set_value(0.7)
     high = figures(again(at))
-    assert at.slider(key="threshold").value == 0.9
+    assert at.slider(key="threshold").value == 0.7
     at.slider(key="threshold").set_value(0.1)
     low = figures(again(at))
     assert at.number_input(key="threshold-typed").value == 0.1

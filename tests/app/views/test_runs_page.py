@@ -117,9 +117,9 @@ def test_people_who_judged_too_little_give_no_number_and_no_chart() -> None:
         ({"bm25, web": 0.0, "dense, web": 0.0}, ""),
         (
             {"bm25, web": 0.31, "dense, web": 0.35},
-            "Of the labels, 31% to 35% come from human or gold, the others from stance.",
+            "Of the labels, 31.0% to 35.0% come from human or gold, the others from stance.",
         ),
-        ({"bm25, web": 0.05, "dense, web": 0.4}, r"labels of dense, web, 40% .* only 5% .*corrected\(stance\)"),
+        ({"bm25, web": 0.05, "dense, web": 0.4}, r"labels of dense, web, 40\.0% .* only 5\.0% .*corrected\(stance\)"),
     ],
 )
 def test_a_mixture_of_labels_is_named_and_an_uneven_one_warned_of(shares: dict[str, float], note: str) -> None:
