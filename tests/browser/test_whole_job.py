@@ -351,7 +351,7 @@ def read_agreement(walk: Walk) -> None:
     box.scroll_into_view_if_needed()
     walk.hand.pick(box, "Pairs of raters")
     settled(page)
-    latex = saved(walk, page.get_by_role("button", name=re.compile(r"^(?!methods).*\.tex$"))).decode()
+    latex = saved(walk, page.get_by_role("button", name=re.compile(r"^(?!Methods).*\.tex$"))).decode()
     assert "tabular" in latex
     assert f"{kappa(walk):.3f}" in latex, latex
 

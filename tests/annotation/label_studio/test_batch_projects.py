@@ -5,6 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import select
 from there import annotate, held_there, new_user, pair, user_of
 
 from berdseye.annotation.batches.check_items import CheckItem, create_check_batch
@@ -17,6 +18,7 @@ from berdseye.annotation.checks import check_form
 from berdseye.annotation.judgments.adjudication import disputes
 from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord
 from berdseye.annotation.judgments.recorded import JudgmentDetails
+from berdseye.annotation.judgments.schema import batch_items
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.exchange import pull_from_projects, push_to_projects, sync
 from berdseye.annotation.label_studio.exchange_state import ExchangeReport, waiting, waiting_pairs
