@@ -306,7 +306,10 @@ def dataset(
         float, typer.Option(help="Divide the questions into NAME-dev, with this share of them, and NAME-test.")
     ] = 0.0,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of the division.")] = 0,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace existing data sets of these names, and a corpus with its gold labels.")] = False,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Replace existing data sets of these names, and a corpus with its gold labels."),
+    ] = False,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Add what a finished construction has made as a data set.

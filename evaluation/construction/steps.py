@@ -49,12 +49,17 @@ class Step:
 
 
 class Option(NamedTuple):
-    """A setting of a kind of construction: its type is that of its default, or `kind` where the default is None."""
+    """A setting of a kind of construction: its type is that of its default, or `kind` where the default is None.
+
+    `choices` are its possible values, if there are few; with `corpora` it names corpora of the workspace, separated by spaces.
+    """
 
     name: str
     default: Any
     help: str
     kind: type = str
+    choices: tuple[str, ...] = ()
+    corpora: bool = False
 
 
 class Built(Protocol):
@@ -98,8 +103,8 @@ class Kind:
 
     `sources` describes the files that it reads, and `read` returns the first rows from them, those that cannot be used as
     rejected. `questions` turns the rows of the last step into a data set; a kind that makes more than questions has its own
-    `finish`, which gets the name of the data set, the rows, and whether to replace what exists, and returns lines on what it added. `report` returns lines on what
-    is special to the kind, beside the funnel, whatever steps are finished.
+    `finish`, which gets the name of the data set, the rows, and whether to replace what exists, and returns lines on what it
+    added. `report` returns lines on what is special to the kind, beside the funnel, whatever steps are finished.
     """
 
     name: str

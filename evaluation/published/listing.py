@@ -244,7 +244,8 @@ LISTING: tuple[Printed, ...] = (
         (("debateqa_rag_sources", ""),), lacking=_ANSWERS,
     ),
     Printed(
-        "DebateQA", "table 6", "websites of the questions", ("construct report",), (("debateqa_sources", "level == 'website'"),), Counts(1, 1),
+        "DebateQA", "table 6", "websites of the questions", ("construct report",),
+        (("debateqa_sources", "level == 'website'"),), Counts(1, 1),
         lacking="the sources of the questions",
     ),
     Printed(
@@ -314,7 +315,10 @@ LISTING: tuple[Printed, ...] = (
         "D-MERIT", "table 5", "all systems with all evidence", ("study dmerit --part systems",), (("dmerit_systems", ""),),
         lacking=_DMERIT,
     ),
-    Printed("D-MERIT", "table 6", "how the data were collected", ("construct dmerit", "construct show"), lacking=_NOT_TRANSCRIBED),
+    Printed(
+        "D-MERIT", "table 6", "how the data were collected", ("construct dmerit", "construct show"),
+        lacking=_NOT_TRANSCRIBED,
+    ),
     Printed(
         "D-MERIT", "table 7", "concordance by p-value", ("study dmerit --part significance",), (("dmerit_concordance", ""),),
         lacking=f"{_DMERIT}; tau does not determine concordance, which also depends on p-values under the partial labels",

@@ -16,6 +16,7 @@ from berdseye.data.records import Passage
 from berdseye.evaluation.construction.working import Working
 
 if TYPE_CHECKING:
+    from berdseye.data.texts.chunkers import Blocks
     from berdseye.evaluation.answering.chunks import Chunk, ChunkSource
     from berdseye.retrieval.pipeline import Pipeline
 

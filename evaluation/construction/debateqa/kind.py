@@ -9,6 +9,7 @@ from typing import Any
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.atomic import write_bytes
 from berdseye.data.records import Perspective, Question
+from berdseye.data.web.settings import TRUSTED_LISTS
 from berdseye.evaluation.construction.debateqa.checks import CHECKS
 from berdseye.evaluation.construction.debateqa.documents import DOCUMENTS, Documents, Reference
 from berdseye.evaluation.construction.debateqa.duplicates import THRESHOLD
@@ -143,12 +144,17 @@ DEBATEQA = Kind(
     finish=finish,
     report=report_lines,
     options=(
-        Option("corpora", "", "The corpora to search for documents, separated by spaces."),
+        Option("corpora", "", "The corpora to search for documents, separated by spaces.", corpora=True),
         Option("threshold", THRESHOLD, "The cosine from which on two questions are duplicates."),
         Option("encoder", "static", "The encoder of questions, points of view and chunks."),
         Option("pipeline", "bm25", "The pipeline that searches the corpora."),
         Option("reranker", "dense(static)", "The pipeline, or crossencoder(NAME), that ranks the found documents."),
-        Option("trusted", "debateqa", "The list of trusted domain endings; all: every site."),
+        Option(
+            "trusted",
+            "debateqa",
+            "The list of trusted domain endings; all: every site.",
+            choices=(*TRUSTED_LISTS, "all"),
+        ),
         Option("day", None, "Use the pages of corpora of the web that were stored on this day, like 2025-06-01."),
         Option("documents", DOCUMENTS, "The largest number of documents of a question."),
         Option("document_tokens", 80_000, "The largest length of a document in a prompt, in tokens."),
