@@ -39,8 +39,7 @@ def new_construction() -> None:
     ]
     st.caption(with_code(f"It reads {kind.sources}. Steps: {', '.join(step.title for step in kind.steps)}."))
     sources = _sources(kind)
-    suggested = name_of_file(next(iter(sources.values()))) if sources else kind.name
-    name = chosen_name("construction", _free(suggested or kind.name), list_constructions(workspace()))
+    name = chosen_name("construction", _free(next(iter(sources), kind.name)), list_constructions(workspace()))
     settings = _settings(kind)
     prompts = _prompts(kind)
     ready = name is not None and bool(sources)

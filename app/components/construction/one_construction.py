@@ -28,8 +28,8 @@ from berdseye.evaluation.construction.running import is_complete
 from berdseye.evaluation.construction.stored import Construction
 
 _SHOWN_ROWS = 50
-_MISSING_VIEWS = """berdseye construct missing-views {name}-test views.jsonl
-berdseye construct propose-views {name}-test views.jsonl"""
+_MISSING_VIEWS = """berdseye construct missing-views {name} views.jsonl
+berdseye construct propose-views {name} views.jsonl"""
 
 
 def draw_construction(construction: Construction) -> None:
@@ -61,7 +61,8 @@ def draw_construction(construction: Construction) -> None:
     if construction.kind.name == DEBATEQA.name:
         with st.expander("When systems have answered the questions", icon=":material/terminal:"):
             st.markdown("Two commands find views that the data set lacks, and propose them on the page *Perspectives*:")
-            st.code(_MISSING_VIEWS.format(name=construction.name), language=None, wrap_lines=True)
+            name = next((n for n in workspace().datasets() if n == f"{construction.name}-test"), construction.name)
+            st.code(_MISSING_VIEWS.format(name=name), language=None, wrap_lines=True)
 
 
 def _of(construction: Construction, job: Job) -> bool:

@@ -137,7 +137,7 @@ def _split(entries: list[dict[str, Any]], dataset: str, test: int, seed: int) ->
 DEBATEQA = Kind(
     "debateqa",
     "Debatable questions with points of view and explanations from documents",
-    "JSON Lines or CSV with `question`; one file for each origin, named: --source delphi=FILE",
+    "JSON Lines or CSV with `question`; one file for each origin, with its name: `delphi=FILE`",
     (DUPLICATES, QUERIES, EVIDENCE, VIEWS, POINTS, DISTINCT_VIEWS, EXPLANATIONS, VERIFIED),
     read_questions,
     questions_of,
