@@ -307,7 +307,8 @@ def dataset(
     ] = 0.0,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of the division.")] = 0,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace existing data sets of these names, and a corpus with its labels.")
+        bool,
+        typer.Option("--replace", help="Replace existing data sets of these names, and a corpus with its gold labels."),
     ] = False,
     workspace: WorkspaceOption = None,
 ) -> None:

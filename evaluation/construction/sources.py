@@ -27,7 +27,7 @@ def read_sources(working: Working, read: Callable[[Mapping[str, Any]], Mapping[s
             row_id = clean(str(line if found.get("id") is None else found["id"]))
             row_id = row_id if len(working.sources) == 1 else f"{source}/{row_id}"
             if row_id in rows:
-                row = Row(f"{source}/line {line}", {}).reject(f"repeats the id '{row_id}'")
+                row = Row(f"{source}/line {line}", {}).reject(f"repeats an id: '{row_id}'")
             else:
                 try:
                     row = Row(row_id, read(found))

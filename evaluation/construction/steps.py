@@ -49,12 +49,17 @@ class Step:
 
 
 class Option(NamedTuple):
-    """A setting of a kind of construction: its type is that of its default, or `kind` where the default is None."""
+    """A setting of a kind of construction: its type is that of its default, or `kind` where the default is None.
+
+    `choices` are its possible values, if there are few; with `corpora` it names corpora of the workspace, separated by spaces.
+    """
 
     name: str
     default: Any
     help: str
     kind: type = str
+    choices: tuple[str, ...] = ()
+    corpora: bool = False
 
 
 class Built(Protocol):

@@ -316,7 +316,8 @@ LISTING: tuple[Printed, ...] = (
         lacking=_DMERIT,
     ),
     Printed(
-        "D-MERIT", "table 6", "how the data were collected", ("construct dmerit", "construct show"), lacking=_NOT_TRANSCRIBED
+        "D-MERIT", "table 6", "how the data were collected", ("construct dmerit", "construct show"),
+        lacking=_NOT_TRANSCRIBED,
     ),
     Printed(
         "D-MERIT", "table 7", "concordance by p-value", ("study dmerit --part significance",), (("dmerit_concordance", ""),),

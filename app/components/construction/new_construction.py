@@ -1,6 +1,7 @@
 """A new construction on the Build page: its kind, its source, model and options, what it would ask at most, and its start."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,11 @@ from berdseye.evaluation.construction.steps import Kind, Option
 from berdseye.evaluation.construction.stored import Construction
 
 TYPED = "Type them"
+_NAMED = re.compile(r"([\w.-]+)=(.+)")
 CONSTRUCTION = "construction"
 """The key of the page's address that names the construction on it."""
+_WIDTH = 260
+"""The width of an option, in pixels."""
 BEGUN = "construction-begun"
 """The key of the session state with the name of the construction that was just begun, which the page shows next."""
 
@@ -35,8 +39,7 @@ def new_construction() -> None:
     ]
     st.caption(with_code(f"It reads {kind.sources}. Steps: {', '.join(step.title for step in kind.steps)}."))
     sources = _sources(kind)
-    suggested = name_of_file(next(iter(sources.values()))) if sources else kind.name
-    name = chosen_name("construction", _free(suggested or kind.name), list_constructions(workspace()))
+    name = chosen_name("construction", _free(next(iter(sources), kind.name)), list_constructions(workspace()))
     settings = _settings(kind)
     prompts = _prompts(kind)
     ready = name is not None and bool(sources)
@@ -108,15 +111,30 @@ def _sources(kind: Kind) -> dict[str, Path]:
         )
         paths = [keep_upload(workspace(), one.name, one) for one in given]
     else:
-        typed = st.text_input(
-            "File or folder",
+        typed = st.text_area(
+            "Files or folders, one on each line",
             key=f"build-{kind.name}-path",
-            help="For large files and folders: they are read where they are, without an upload.",
+            height="content",
+            placeholder="/data/questions.jsonl\ndelphi=/data/delphi.jsonl",
+            help="They are read where they are, without an upload. NAME=FILE gives a file a name of its own.",
         )
-        paths = [Path(typed).expanduser()] if (typed or "").strip() else []
+        return _named_paths(typed or "")
+    return _by_name((name_of_file(path) or "source", path) for path in paths)
+
+
+def _named_paths(typed: str) -> dict[str, Path]:
+    named = [
+        match.groups() if (match := _NAMED.fullmatch(line.strip())) else ("", line.strip())
+        for line in typed.splitlines()
+        if line.strip()
+    ]
+    paths = [(name, Path(path.strip()).expanduser()) for name, path in named]
+    return _by_name((name or name_of_file(path) or "source", path) for name, path in paths)
+
+
+def _by_name(files: Iterable[tuple[str, Path]]) -> dict[str, Path]:
     sources: dict[str, Path] = {}
-    for path in paths:
-        source = name_of_file(path) or "source"
+    for source, path in files:
         if source in sources:
             raise BadInputError(f"Two files are called '{source}'.", hint="Rename one of them.")
         sources[source] = path
@@ -137,18 +155,30 @@ def _settings(kind: Kind) -> dict[str, Any]:
     else:
         settings["model"] = "llm"
     if kind.options:
-        with st.expander("Options", icon=":material/tune:"):
-            settings |= {option.name: _widget(kind, option) for option in kind.options}
+        settings |= {option.name: _widget(kind, option) for option in kind.options if option.corpora}
+        with st.expander("Options", icon=":material/tune:"), st.container(horizontal=True):
+            settings |= {option.name: _narrow_widget(kind, option) for option in kind.options if not option.corpora}
     return settings
+
+
+def _narrow_widget(kind: Kind, option: Option) -> Any:
+    with st.container(width=_WIDTH):
+        return _widget(kind, option)
 
 
 def _widget(kind: Kind, option: Option) -> Any:
     label, key = option.name.replace("_", " ").capitalize(), f"build-{kind.name}-{option.name}"
+    if option.corpora:
+        return " ".join(st.multiselect(label, workspace().corpora(), key=key, help=option.help))
+    if option.choices:
+        return st.selectbox(label, option.choices, option.choices.index(option.default), key=key, help=option.help)
     match option.default:
         case bool():
             return st.toggle(label, option.default, key=key, help=option.help)
-        case int() | float():
-            return st.number_input(label, value=option.default, key=key, help=option.help)
+        case int():
+            return st.number_input(label, 0, None, option.default, key=key, help=option.help)
+        case float():
+            return st.number_input(label, 0.0, 1.0, option.default, 0.01, key=key, help=option.help)
     typed = (st.text_input(label, option.default or "", key=key, help=option.help) or "").strip()
     return (option.kind(typed) if typed else None) if option.default is None else typed
 

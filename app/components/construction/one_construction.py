@@ -9,6 +9,7 @@ import streamlit as st
 
 from berdseye.app.access.session import errors_in_place, started_by, workspace
 from berdseye.app.components.construction.checks import draw_checks
+from berdseye.app.components.construction.evidence_checks import draw_evidence_checks
 from berdseye.app.components.construction.new_construction import dry_run_table
 from berdseye.app.components.data.new_dataset import questions_table
 from berdseye.app.components.downloads import download
@@ -18,6 +19,8 @@ from berdseye.app.components.plain_text import escaped
 from berdseye.app.jobs.running import Job, list_jobs, start_job
 from berdseye.data.files.tables import to_csv
 from berdseye.evaluation.construction.charts import funnel_chart
+from berdseye.evaluation.construction.debateqa.kind import DEBATEQA
+from berdseye.evaluation.construction.dmerit.kind import DMERIT
 from berdseye.evaluation.construction.finishing import finish
 from berdseye.evaluation.construction.opening import remove_construction
 from berdseye.evaluation.construction.reporting import Stage, funnel, reasons, rejections, spent
@@ -25,6 +28,8 @@ from berdseye.evaluation.construction.running import is_complete
 from berdseye.evaluation.construction.stored import Construction
 
 _SHOWN_ROWS = 50
+_MISSING_VIEWS = """berdseye construct missing-views {name} views.jsonl
+berdseye construct propose-views {name} views.jsonl"""
 
 
 def draw_construction(construction: Construction) -> None:
@@ -51,6 +56,13 @@ def draw_construction(construction: Construction) -> None:
         _draw_rows(construction, last, complete=complete)
     with checks, errors_in_place():
         draw_checks(construction)
+        if construction.kind.name == DMERIT.name and complete:
+            draw_evidence_checks(construction)
+    if construction.kind.name == DEBATEQA.name:
+        with st.expander("When systems have answered the questions", icon=":material/terminal:"):
+            st.markdown("Two commands find views that the data set lacks, and propose them on the page *Perspectives*:")
+            name = next((n for n in workspace().datasets() if n == f"{construction.name}-test"), construction.name)
+            st.code(_MISSING_VIEWS.format(name=name), language=None, wrap_lines=True)
 
 
 def _of(construction: Construction, job: Job) -> bool:
@@ -81,13 +93,16 @@ def _buttons(construction: Construction, *, running: bool, complete: bool) -> No
 
 def _draw_finish(construction: Construction) -> None:
     name = (st.text_input("Name of the data set", construction.name, key="finished-name") or "").strip()
+    kinds = "data sets" if construction.kind.finish is None else "data sets and a corpus"
     divided = construction.kind.finish is None
     share = st.number_input("Share for dev", 0.0, 0.9, 0.0, 0.05, key="dev-share") if divided else 0.0
-    replaces = st.toggle("Replace a data set of this name", key="finished-replaces")
+    replaces = st.toggle("Replace what exists", key="finished-replaces", help=f"Replaces {kinds} of this name.")
     if st.button("Add", type="primary", icon=":material/add:", key="finish"):
         for line in finish(construction, name, dev_share=float(share), replacing=replaces):
             st.success(escaped(line), icon=":material/check:")
-        st.session_state["finished-dataset"] = f"{name}-test" if share else name
+        st.session_state["finished-dataset"] = next(
+            (made for made in (name, f"{name}-test") if made in workspace().datasets()), name
+        )
     if (done := st.session_state.get("finished-dataset")) and st.button("Open it on Data", icon=":material/database:"):
         open_page("data", show="Data sets", dataset=done)
 

@@ -136,19 +136,24 @@ def _split(entries: list[dict[str, Any]], dataset: str, test: int, seed: int) ->
 DEBATEQA = Kind(
     "debateqa",
     "Debatable questions with points of view and explanations from documents",
-    "JSON Lines or CSV with `question`; one file for each origin, named: --source delphi=FILE",
+    "JSON Lines or CSV with `question`; one file for each origin, with its name: `delphi=FILE`",
     (DUPLICATES, QUERIES, EVIDENCE, VIEWS, POINTS, DISTINCT_VIEWS, EXPLANATIONS, VERIFIED),
     read_questions,
     questions_of,
     finish=finish,
     report=report_lines,
     options=(
-        Option("corpora", "", "The corpora to search for documents, separated by spaces."),
+        Option("corpora", "", "The corpora to search for documents, separated by spaces.", corpora=True),
         Option("threshold", THRESHOLD, "The cosine from which on two questions are duplicates."),
         Option("encoder", "static", "The encoder of questions, points of view and chunks."),
         Option("pipeline", "bm25", "The pipeline that searches the corpora."),
         Option("reranker", "dense(static)", "The pipeline, or crossencoder(NAME), that ranks the found documents."),
-        Option("trusted", "debateqa", "The list of trusted domain endings; all: every site."),
+        Option(
+            "trusted",
+            "debateqa",
+            "The list of trusted domain endings; all: every site.",
+            choices=("debateqa", "institutions", "all"),  # data.web.settings.TRUSTED_LISTS, as a test says
+        ),
         Option("day", None, "Use the pages of corpora of the web that were stored on this day, like 2025-06-01."),
         Option("documents", DOCUMENTS, "The largest number of documents of a question."),
         Option("document_tokens", 80_000, "The largest length of a document in a prompt, in tokens."),

@@ -181,7 +181,7 @@ def audited(workspace: Workspace, judgments: Judgments, batch: Batch) -> Audit:
     recipe = batch.recipe.get(_AUDIT)
     if recipe is None:
         raise BadInputError(
-            f"The batch '{batch.name}' is no audit.", hint="Create one: `berdseye construct dmerit-audit`."
+            f"The batch '{batch.name}' is no audit.", hint="Create one: `berdseye construct audit NAME`."
         )
     construction = open_construction(workspace, recipe["construction"])
     pool = pool_of(construction, recipe["dataset"], k=recipe["k"], of=recipe["queries"])

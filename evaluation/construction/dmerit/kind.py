@@ -41,7 +41,7 @@ def add_evidence(working: Working, dataset: str, rows: Sequence[Row], replacing:
     The corpus has the introductions of all articles of the dump, or of the candidates (the setting `corpus`). The gold label of a
     passage is positive for the members that it confirms, and negative for those for which it was asked in vain. Returns lines on
     what was added, with the statistics beside the paper's. With `replacing`, a data set, a corpus and gold labels of this name
-    are replaced; otherwise raises `BadInputError` if there is such a data set or corpus. Raises it too if nothing is left, and
+    are replaced; otherwise raises `BadInputError` if there is such a data set or corpus. It also does if nothing is left, and
     for an unknown `corpus`.
     """
     from berdseye.data.corpora import add_corpus
@@ -134,7 +134,10 @@ DMERIT = Kind(
         *lists.OPTIONS,
         *queries.OPTIONS,
         Option(
-            "corpus", WHOLE_WIKI, "The passages of the corpus: all (every introduction of the dump), or candidates."
+            "corpus",
+            WHOLE_WIKI,
+            "The passages of the corpus: all (every introduction of the dump), or candidates.",
+            choices=(WHOLE_WIKI, CANDIDATES_ALONE),
         ),
     ),
     checks=(EXPERTS,),

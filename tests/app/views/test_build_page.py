@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from berdseye.app.jobs.running import list_jobs
+from berdseye.data.corpora import add_corpus
 from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.construction.opening import open_construction
@@ -74,6 +76,25 @@ def test_dropped_rows_are_rejected(at_hand: Workspace) -> None:
     construction = open_construction(at_hand, "questions")
     assert [row.id for row in construction.kept("perspectives")] == ["1"]
     assert at.dataframe[0].value["reason"].tolist() == ["too vague"]
+
+
+def test_several_files_are_named_and_the_corpora_chosen(at_hand: Workspace, server: ChatServer, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.jsonl").write_text(f'{{"question": "Should {name} exist?"}}\n', encoding="utf-8")
+    (tmp_path / "pages.jsonl").write_text('{"id": "1", "text": "One.", "url": "https://a.org"}\n', encoding="utf-8")
+    add_corpus(at_hand, "pages", tmp_path / "pages.jsonl")
+    at = drawn("build", name="Ada")
+    at.selectbox(key="kind").set_value("debateqa")
+    again(at).segmented_control(key="build-debateqa-from").set_value("Path on this machine")
+    again(at).text_area(key="build-debateqa-path").set_value(f"first={tmp_path}/one.jsonl\n{tmp_path}/two.jsonl")
+    again(at).text_input(key="build-model").set_value("api(served)")
+    assert at.selectbox(key="build-debateqa-trusted").options[-1] == "all"
+    at.multiselect(key="build-debateqa-corpora").set_value(["pages"])
+    press(again(at), "Dry run")
+    construction = open_construction(at_hand, "first")
+    assert [source.name for source in construction.sources] == ["first", "two"]
+    assert construction.settings["corpora"] == "pages"
+    assert server.requests == []
 
 
 @pytest.mark.usefixtures("at_hand")

@@ -15,10 +15,12 @@ from berdseye.data.datasets.layouts.debateqa import read_debateqa
 from berdseye.data.datasets.stored import load_dataset, save_dataset
 from berdseye.data.errors import BadInputError, StaleError
 from berdseye.data.records import Question
+from berdseye.data.web.settings import TRUSTED_LISTS
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.construction.checking import apply_outcome, begin_check, checked
 from berdseye.evaluation.construction.debateqa.checks import CHECKS, threshold_by_people
 from berdseye.evaluation.construction.debateqa.documents import Documents
+from berdseye.evaluation.construction.debateqa.kind import DEBATEQA
 from berdseye.evaluation.construction.debateqa.report import _by_source, debateqa_report
 from berdseye.evaluation.construction.debateqa.similarity import unit_vectors
 from berdseye.evaluation.construction.finishing import finish
@@ -70,10 +72,15 @@ def test_rows_that_cannot_be_read_are_listed_with_their_lines(finished: Construc
     listed = {(r.row, r.reason.partition(":")[0]) for r in rejections(finished, "sources")}
     assert listed == {
         ("delphi/line 17", "cannot be read"), ("delphi/18", "cannot be read"),
-        ("delphi/line 19", "repeats the id 'delphi/d00'".partition(":")[0]), ("web/w91", "cannot be read"),
+        ("delphi/line 19", "repeats an id"), ("web/w91", "cannot be read"),
     }  # fmt: skip
     origin = next(row.origin["sources"] for row in finished.rows("sources") if row.id == "delphi/18")
     assert origin == {"source": "delphi", "line": 18}
+
+
+def test_every_list_of_trusted_sites_may_be_chosen() -> None:
+    [trusted] = [option for option in DEBATEQA.options if option.name == "trusted"]
+    assert trusted.choices == (*TRUSTED_LISTS, "all")
 
 
 def test_questions_of_both_sources_are_kept_once(finished: Construction) -> None:
