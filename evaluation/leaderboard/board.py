@@ -162,7 +162,7 @@ def _rows(systems: Sequence[Sequence[Score]], test: Test, correction: str) -> li
 def _rank_sets(systems: Mapping[str, Sequence[Score]], comparisons: Sequence[Comparison]) -> dict[str, Ranks]:
     """Return the rank set of each system; those of corrected means come from the comparisons of these means."""
     scores = [score for of_system in systems.values() for score in of_system]
-    if any(s.people is not None for s in scores):
+    if any(s.corrected for s in scores):
         fewer = scores[0].unit == "passages"
         apart = [
             c if (c.difference > 0) != fewer else c.reversed for c in adjusted(comparisons, "holm") if c.significant
