@@ -1,9 +1,8 @@
 """Commands of `berdseye construct` about answers: views that a data set lacks, and people's labels of disputes (DebateQA)."""
 
 import json as json_module
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,6 +25,12 @@ SetOption = Annotated[
         help="A stored set of answers, or a JSONL file of id and answer; repeatable. Default: all stored.",
     ),
 ]
+
+
+def register(group: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (missing_views, propose_views, dispute_items, dispute_labels):
+        group.command(command.__name__.replace("_", "-"))(command)
 
 
 def missing_views(
@@ -148,14 +153,6 @@ def dispute_labels(
     labels = labels_of(asked, sets, batch_verdicts(judgments, load_batch(judgments, batch)))
     write_dispute_labels(file, labels)
     note(f"{file}: {len(labels)} labels of {len({label.annotator for label in labels})} people")
-
-
-ANSWERS_COMMANDS: Mapping[str, Callable[..., Any]] = {
-    "missing-views": missing_views,
-    "propose-views": propose_views,
-    "dispute-items": dispute_items,
-    "dispute-labels": dispute_labels,
-}
 
 
 def _answers(workspace: "Workspace", dataset: str, names: list[str] | None) -> "tuple[list[Question], list[AnswerSet]]":

@@ -20,6 +20,12 @@ PerPairOption = Annotated[int, typer.Option(min=1, help="How many people judge e
 SeedOption = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of the draw.")]
 
 
+def register(group: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (verify, audit, figures):
+        group.command()(command)
+
+
 def verify(
     name: NameArgument,
     batch: Annotated[str, typer.Option(help="The name of the batch. Default: NAME-verified.")] = "",
