@@ -1,6 +1,7 @@
 """What a construction has come to: its funnel beside the paper's counts, the reasons of rejections, and its cost."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from berdseye.evaluation.construction.rows import Row
@@ -31,11 +32,12 @@ class Rejection(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """The completions behind the rows of a step: rows with a completion, and dollars (rows of unknown price count as 0)."""
+    """The completions behind a step: its rows with one, their dollars, and how many of these rows have no known price."""
 
     step: str
     rows: int
     dollars: float
+    unpriced: int
 
 
 def funnel(construction: Construction) -> list[Stage]:
@@ -87,8 +89,20 @@ def spent(construction: Construction) -> list[Spent]:
                 for asking in step.asks
                 if asking.name in row.origin
             ]
-            costs.append(Spent(step.name, len(made), float(sum(made))))
+            priced = [cost for cost in made if cost is not None]
+            costs.append(Spent(step.name, len(made), float(sum(priced)), len(made) - len(priced)))
     return costs
+
+
+def spent_text(costs: Sequence[Spent]) -> str:
+    """Return what all steps cost, in a few words; empty if no completion is behind them."""
+    rows, unpriced = sum(cost.rows for cost in costs), sum(cost.unpriced for cost in costs)
+    if not rows:
+        return ""
+    if unpriced == rows:
+        return f"{rows:,} rows with completions, of unknown price"
+    more = f" and {unpriced:,} rows of unknown price" if unpriced else ""
+    return f"{rows:,} rows with completions, ${sum(cost.dollars for cost in costs):,.2f}{more}"
 
 
 def row_text(row: Row) -> str:

@@ -4,12 +4,16 @@ A row that is not used is not deleted: it carries the reason, and a person may o
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from berdseye.data.errors import DamagedError
 from berdseye.data.files.atomic import replacing
+
+_KEPT_IN_MEMORY = 64 << 20
+"""The largest file, in bytes, whose rows are kept in memory: a page reads those of every step several times."""
 
 
 class Row(NamedTuple):
@@ -44,14 +48,26 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
             file.write(f"{json.dumps(row._asdict(), ensure_ascii=False, sort_keys=True)}\n")
 
 
-def read_rows(path: Path) -> list[Row]:
-    """Read rows that `write_rows` wrote; raises `DamagedError`."""
+def read_rows(path: Path) -> Sequence[Row]:
+    """Read rows that `write_rows` wrote; raises `DamagedError`. Files up to 64 MiB are read again only if they have changed."""
     try:
-        with path.open(encoding="utf-8", newline="\n") as file:
-            return [Row(**json.loads(line)) for line in file]
+        stat = path.stat()
+        if stat.st_size <= _KEPT_IN_MEMORY:
+            return _unchanged_rows(path, stat.st_size, stat.st_mtime_ns, stat.st_ino)
+        return _rows(path)
     except (OSError, ValueError, TypeError) as error:
         raise DamagedError(
             f"The rows of this step cannot be read: {error}.",
             where=path,
             hint="Delete the file, and run the construction again: stored completions are used again.",
         ) from error
+
+
+@lru_cache(maxsize=16)
+def _unchanged_rows(path: Path, *_: int) -> Sequence[Row]:
+    return _rows(path)
+
+
+def _rows(path: Path) -> Sequence[Row]:
+    with path.open(encoding="utf-8", newline="\n") as file:
+        return tuple(Row(**json.loads(line)) for line in file)

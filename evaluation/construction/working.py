@@ -60,13 +60,13 @@ class Working:
         """Return the rows with the fields that the model gives for each, in order.
 
         Where a completion cannot be read, the model is asked once more with another seed and the fault; a row that fails twice is
-        rejected with the second fault. All raw texts are in the origin of the row. Finished completions are stored, so that an
-        interrupted call resumes.
+        rejected with the second fault. All raw texts are in the origin of the row, with their cost in dollars (None: unknown).
+        Finished completions are stored, so that an interrupted call resumes.
         """
         template = self.template(asking)
         done: dict[int, Row] = {}
         raw: dict[int, list[str]] = {place: [] for place in range(len(rows))}
-        spent = dict.fromkeys(raw, 0.0)
+        spent: dict[int, float | None] = dict.fromkeys(raw, 0.0)
         faults: dict[int, str] = {}
         for attempt in range(ATTEMPTS):
             places = [place for place in raw if place not in done]
@@ -74,7 +74,8 @@ class Working:
                 places, self._completions(asking, template, rows, places, faults, attempt), strict=True
             ):
                 raw[place].append(completion.text)
-                spent[place] += completion.cost or 0.0
+                before = spent[place]
+                spent[place] = None if before is None or completion.cost is None else before + completion.cost
                 origin = {**self._origin(asking, template), "raw": raw[place], "cost": spent[place]}
                 row = rows[place].with_origin(asking.name, **origin)
                 try:

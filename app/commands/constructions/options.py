@@ -15,7 +15,7 @@ NameArgument = Annotated[str, typer.Argument(help="The name of the construction.
 
 def print_funnel(opened: "Construction", json: bool) -> None:
     """Print what each step kept and rejected, beside the paper's counts, with reasons and costs."""
-    from berdseye.evaluation.construction.reporting import funnel, reasons, spent
+    from berdseye.evaluation.construction.reporting import funnel, reasons, spent, spent_text
 
     stages, why, costs = funnel(opened), reasons(opened), spent(opened)
     if json:
@@ -27,6 +27,7 @@ def print_funnel(opened: "Construction", json: bool) -> None:
                 "stages": [stage._asdict() for stage in stages],
                 "reasons": why,
                 "cost_dollars": sum(cost.dollars for cost in costs),
+                "rows_of_unknown_price": sum(cost.unpriced for cost in costs),
             }
         )
         return
@@ -38,7 +39,8 @@ def print_funnel(opened: "Construction", json: bool) -> None:
         print(f"{stage.step}\t{stage.rows:,} in\t{stage.kept:,} {stage.title}\t{stage.rejected:,} rejected{paper}")
         for reason, count in why.get(stage.step, {}).items():
             print(f"\t{count:,} × {reason}")
-    note(f"{sum(cost.rows for cost in costs):,} completions, ${sum(cost.dollars for cost in costs):.2f}")
+    if cost := spent_text(costs):
+        note(cost)
 
 
 def name_and_value(text: str, option: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from berdseye.app.access.session import started_by, workspace
+from berdseye.app.components.choices import selectbox_by_id
 from berdseye.app.components.data.sources import PATH, UPLOAD, chosen_name, chosen_way, name_of_file
 from berdseye.app.components.plain_text import escaped, with_code
 from berdseye.app.jobs.running import start_job
@@ -33,10 +34,7 @@ BEGUN = "construction-begun"
 
 def new_construction() -> None:
     """Draw the form. Once it is started, the page shows the construction."""
-    kind = KINDS[
-        st.selectbox("What to build", list(KINDS), key="kind", bind="query-params", format_func=_title)
-        or next(iter(KINDS))
-    ]
+    kind = KINDS[selectbox_by_id("What to build", list(KINDS), "kind", _title)]
     st.caption(with_code(f"It reads {kind.sources}. Steps: {', '.join(step.title for step in kind.steps)}."))
     sources = _sources(kind)
     name = chosen_name("construction", _free(next(iter(sources), kind.name)), list_constructions(workspace()))

@@ -23,7 +23,7 @@ from berdseye.evaluation.construction.debateqa.kind import DEBATEQA
 from berdseye.evaluation.construction.dmerit.kind import DMERIT
 from berdseye.evaluation.construction.finishing import finish
 from berdseye.evaluation.construction.opening import remove_construction
-from berdseye.evaluation.construction.reporting import Stage, funnel, reasons, rejections, spent
+from berdseye.evaluation.construction.reporting import Stage, funnel, reasons, rejections, spent, spent_text
 from berdseye.evaluation.construction.running import is_complete
 from berdseye.evaluation.construction.stored import Construction
 
@@ -108,10 +108,9 @@ def _draw_finish(construction: Construction) -> None:
 
 
 def _draw_counts(construction: Construction, stages: list[Stage]) -> None:
-    costs = spent(construction)
     printed = [s for s in stages if s.printed is not None]
     papers = "; ".join(f"{s.place}: {s.printed:,.0f} {s.title}" for s in printed)
-    parts = [f"{sum(c.rows for c in costs):,} completions, ${sum(c.dollars for c in costs):,.2f}"] if costs else []
+    parts = [text] if (text := spent_text(spent(construction))) else []
     if overruled := sum(s.overruled or 0 for s in stages):
         parts.append(f"{overruled:,} rows decided by people")
     if papers:

@@ -55,7 +55,7 @@ def test_typed_questions_become_a_data_set(at_hand: Workspace, server: ChatServe
     press(at, "Run the remaining steps")
     wait_for_jobs(at_hand)
     at = drawn("build", name="Ada")
-    assert says(at, "2 completions", "caption")
+    assert says(at, "2 rows with completions, of unknown price", "caption")
     rejected = at.dataframe[0].value
     assert rejected["reason"].tolist() == ["has no question mark"]
     press(at, "Add")

@@ -19,7 +19,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.construction.finishing import finish
 from berdseye.evaluation.construction.kinds import kind_of
 from berdseye.evaluation.construction.opening import begin, list_constructions, open_construction, remove_construction
-from berdseye.evaluation.construction.reporting import funnel, reasons, rejections, spent
+from berdseye.evaluation.construction.reporting import funnel, reasons, rejections, spent, spent_text
 from berdseye.evaluation.construction.rows import Row, read_rows, write_rows
 from berdseye.evaluation.construction.running import expected, run_construction
 from berdseye.evaluation.construction.stored import Construction
@@ -250,10 +250,22 @@ def test_constructions_are_listed_and_removed(
         open_construction(workspace, "made")
 
 
+def test_a_price_that_is_unknown_is_not_zero(
+    workspace: Workspace, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted(monkeypatch, answer, cost=None)
+    costs = spent(run(workspace, source))
+    assert [(cost.rows, cost.dollars, cost.unpriced) for cost in costs] == [(6, 0, 6), (5, 0, 5)]
+    assert spent_text(costs) == "11 rows with completions, of unknown price"
+    assert spent_text([costs[0], costs[1]._replace(dollars=2.5, unpriced=1)]).endswith(
+        "$2.50 and 7 rows of unknown price"
+    )
+
+
 def test_rows_are_written_and_read_unchanged(tmp_path: Path) -> None:
     rows = [Row("a", {"x": [1, "é\u2028"], "y": None}, {"s": {"raw": ["\x00"]}}), Row("b", {}, {}, "no")]
     write_rows(tmp_path / "rows.jsonl", rows)
-    assert read_rows(tmp_path / "rows.jsonl") == rows
+    assert list(read_rows(tmp_path / "rows.jsonl")) == rows
 
 
 def test_a_model_that_is_unknown_is_named_before_anything_is_stored(workspace: Workspace, source: Path) -> None:
