@@ -234,11 +234,7 @@ def run_pipelines(walk: Walk) -> None:
     walk.to("Home")
     walk.press("Run a pipeline")
     for number, pipeline in enumerate(PIPELINES, start=1):
-        form = page.get_by_text("Run a pipeline", exact=True)
-        box = page.get_by_role("combobox", name=re.compile("Pipeline$"))
-        if not box.is_visible():
-            walk.click(form)
-        walk.hand.pick(box, pipeline)
+        walk.hand.pick(page.get_by_role("combobox", name=re.compile("Pipeline$")), pipeline)
         settled(page)
         walk.press("Run")
         for done in PIPELINES[:number]:
@@ -370,6 +366,7 @@ def train_and_adopt(walk: Walk) -> None:
     walk.hand.write(page.get_by_label("Name", exact=True), "mine")
     settled(page)
     walk.press("Train")
+    expect(page.get_by_text("mine is being trained")).to_be_visible()
     walk.click(page.get_by_role("tab", name="Detectors"))
     expect(page.get_by_test_id("stTable").get_by_text("stance(mine)", exact=True)).to_be_visible()
     walk.hand.pick(page.get_by_role("combobox", name=re.compile("Detector$")), "stance(mine)")
