@@ -19,6 +19,7 @@ from berdseye.retrieval.expansion.protocol import QUERIES, ExpansionSource, Quer
 from berdseye.retrieval.expansion.ranker import Expanded
 from berdseye.retrieval.expansion.source_registry import parse_source
 from berdseye.retrieval.fusion import NORMALISATIONS, Hybrid
+from berdseye.retrieval.late_interaction.ranker import LateInteraction
 from berdseye.retrieval.learned_sparse import Sparse
 from berdseye.retrieval.lexical.bm25 import BM25, VARIANTS
 from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
@@ -31,8 +32,10 @@ from berdseye.retrieval.projection.perspectives import perspective_source
 from berdseye.retrieval.projection.ranker import LENGTHS, Lengths, Projected, usual_lengths
 from berdseye.retrieval.protocol import PipelineContext, Ranker, Stage
 from berdseye.retrieval.ranking import checked_k
+from berdseye.retrieval.rerank.contradiction import Contradicting
 from berdseye.retrieval.rerank.cover import Cover
 from berdseye.retrieval.rerank.cross_encoder import CrossEncoded
+from berdseye.retrieval.rerank.late_interaction import LateReranked
 from berdseye.retrieval.rerank.mmr import DEFAULT_EMBEDDER, MMR
 from berdseye.retrieval.rerank.mmr import VARIANTS as DIVISORS
 from berdseye.retrieval.rerank.mmr import Variant as Divisor
@@ -40,6 +43,7 @@ from berdseye.retrieval.rerank.mmr import Variant as Divisor
 DEFAULT_PIPELINES = ("bm25", "dense(static)")
 _EXPAND = "expand"
 _MOST_PROBES = 65_536
+_MOST_CANDIDATES = 1_000_000
 
 
 def parse_pipeline(text: str, context: PipelineContext | None = None) -> Pipeline:
@@ -140,6 +144,15 @@ def _sparse(call: Call, _context: PipelineContext) -> Ranker:
     return Sparse(encoder)
 
 
+def _colbert(call: Call, _context: PipelineContext) -> Ranker:
+    arguments = Arguments(call)
+    encoder = arguments.name("encoder", None, place=True)
+    candidates = arguments.count("candidates", high=_MOST_CANDIDATES) or LateInteraction.candidates
+    probes = arguments.count("probes", high=_MOST_PROBES) or LateInteraction.probes
+    arguments.finish()
+    return LateInteraction(encoder, candidates, probes)
+
+
 def _hybrid(call: Call, context: PipelineContext) -> Ranker:
     arguments = Arguments(call)
     places = arguments.places()
@@ -224,6 +237,27 @@ def _crossencoder(call: Call, _context: PipelineContext) -> Stage:
     return CrossEncoded(model)
 
 
+def _late_reranked(call: Call, _context: PipelineContext) -> Stage:
+    arguments = Arguments(call)
+    model = arguments.name("model", None, place=True)
+    arguments.finish()
+    return LateReranked(model)
+
+
+def _sparsecl(call: Call, _context: PipelineContext) -> Stage:
+    arguments = Arguments(call)
+    model = arguments.name("model", None, place=True)
+    alpha = arguments.optional_number("alpha")
+    embedder = arguments.name("embedder", Contradicting.embedder)
+    arguments.finish()
+    if alpha is None:
+        raise BadInputError(
+            f"'{call}' requires alpha, the weight of sparsity, which depends on the model.",
+            hint="Write it like sparsecl(MODEL,alpha=2); the authors choose it on held-out data, between 0 and 10.",
+        )
+    return Contradicting(model, alpha, embedder)
+
+
 def _cover(call: Call, context: PipelineContext) -> Stage:
     arguments = Arguments(call)
     detector = arguments.name("detector", None, place=True)
@@ -239,6 +273,7 @@ RANKERS: Mapping[str, Callable[[Call, PipelineContext], Ranker]] = {
     "qld": _qld,
     "dense": _dense,
     "sparse": _sparse,
+    "colbert": _colbert,
     "lucene": lambda call, _: lucene_ranker(call),
     "faiss": lambda call, _: existing_faiss(call),
     "hybrid": _hybrid,
@@ -246,5 +281,7 @@ RANKERS: Mapping[str, Callable[[Call, PipelineContext], Ranker]] = {
 STAGES: Mapping[str, Callable[[Call, PipelineContext], Stage]] = {
     "mmr": _mmr,
     "crossencoder": _crossencoder,
+    "colbert": _late_reranked,
+    "sparsecl": _sparsecl,
     "cover": _cover,
 }

@@ -13,7 +13,7 @@ import faiss
 import numpy as np
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.records import Ranking
+from berdseye.data.records import Ids, Ranking
 from berdseye.retrieval.encoders.protocol import Similarity, Vectors
 from berdseye.retrieval.indexes import index_files
 from berdseye.retrieval.ranking import top_k
@@ -202,13 +202,21 @@ def build_vectors(
 
 
 def _trained(vectors: Any, count: int, dimension: int, metric: int, layout: Layout, *, gpu: bool) -> Any:
-    index = faiss.index_factory(dimension, layout.description(count, dimension), metric)
     if count == 0:
         return faiss.index_factory(dimension, "Flat", metric)
-    sample = np.random.default_rng(_SEED).permutation(count)[: layout.training(count)]
-    training = vectors[np.sort(sample)].astype(np.float32)
+    sample = np.sort(np.random.default_rng(_SEED).permutation(count)[: layout.training(count)])
+    return train_and_add(vectors, sample, dimension, metric, layout, gpu=gpu)
+
+
+def train_and_add(vectors: Any, sample: Ids, dimension: int, metric: int, layout: Layout, *, gpu: bool = False) -> Any:
+    """A FAISS index trained on the rows `sample` int64[n], ascending, of `vectors` [count, dimension], and holding all of them.
+
+    `vectors` may lie on disk: they are read and added in blocks.
+    """
+    count = len(vectors)
+    index = faiss.index_factory(dimension, layout.description(count, dimension), metric)
     trained = faiss.index_cpu_to_all_gpus(index) if gpu else index
-    trained.train(training)
+    trained.train(vectors[sample].astype(np.float32))
     for start in range(0, count, _ADDED):
         trained.add(vectors[start : start + _ADDED].astype(np.float32))
     return faiss.index_gpu_to_cpu(trained) if gpu else trained

@@ -16,6 +16,7 @@ from berdseye.retrieval.encoders.known_models import (
     CROSS,
     DENSE,
     DPR_ROW,
+    LATE,
     SPARSE,
     DensePooling,
     Kind,
@@ -23,7 +24,7 @@ from berdseye.retrieval.encoders.known_models import (
     find_known,
 )
 from berdseye.retrieval.encoders.model_folders import REMOTE_CODE_VARIABLE, ModelFolder, find_folder
-from berdseye.retrieval.encoders.protocol import CrossEncoder, Encoder, SparseEncoder
+from berdseye.retrieval.encoders.protocol import CrossEncoder, Encoder, SparseEncoder, TokenEncoder
 from berdseye.retrieval.encoders.static import StaticEncoder
 
 _API = re.compile(r'api\("?([^"()]+)"?\)')
@@ -31,8 +32,8 @@ _KEPT_OPEN = 8
 
 
 def known_encoders() -> tuple[KnownModel, ...]:
-    """All models in the tables: dense, sparse and cross-encoders."""
-    return DENSE + SPARSE + CROSS
+    """All models in the tables: dense, sparse, late interaction and cross-encoders."""
+    return DENSE + SPARSE + LATE + CROSS
 
 
 @lru_cache(maxsize=_KEPT_OPEN)
@@ -72,6 +73,17 @@ def open_sparse_encoder(name: str) -> SparseEncoder:
         from berdseye.retrieval.encoders.sparse import LearnedSparseEncoder
 
         return LearnedSparseEncoder(full, known, folder)
+
+
+@lru_cache(maxsize=_KEPT_OPEN)
+def open_token_encoder(name: str) -> TokenEncoder:
+    """Open a late interaction encoder; raises `UnknownNameError`, `UnavailableError` or `BadInputError`."""
+    full, _ = _resolved("late", name)
+    folder = _folder("late interaction encoder", full, LATE)
+    with _loaded(full):
+        from berdseye.retrieval.encoders.late_interaction import LateInteractionEncoder
+
+        return LateInteractionEncoder(full, folder)
 
 
 @lru_cache(maxsize=_KEPT_OPEN)

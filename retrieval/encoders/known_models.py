@@ -5,11 +5,11 @@ from typing import Literal, get_args
 
 from berdseye.retrieval.encoders.protocol import Similarity
 
-Kind = Literal["dense", "sparse", "cross"]
+Kind = Literal["dense", "sparse", "late", "cross"]
 
-Pooling = Literal["mean", "cls", "pooler", "own", "splade", "unicoil", "classifier", "tart"]
+Pooling = Literal["mean", "cls", "pooler", "own", "splade", "unicoil", "tokens", "classifier", "tart"]
 """The pooling of token states: their mean, the first one, the first one through the model's pooler, or the model's own
-modules; for sparse and cross-encoders, the head that reads them."""
+modules; all of them (`tokens`) for late interaction; for sparse and cross-encoders, the head that reads them."""
 DensePooling = Literal["mean", "cls", "pooler"]
 """The pooling that the name of a dense retriever can choose, as in `dense(sup-simcse-bert-base-uncased,pooling=mean)`."""
 DENSE_POOLINGS: tuple[DensePooling, ...] = get_args(DensePooling)
@@ -30,6 +30,7 @@ _SPLADE_PP = "Formal et al. 2022, From Distillation to Hard Negative Sampling"
 _POOLER = "The trained dense layer is part of the vector. The authors' tool cuts at 128 tokens, not 512."
 _CLS = "The dense layer is for training only. The authors' tool cuts at 128 tokens, not 512."
 _UNVERIFIED_TITLE = "How title and text are joined was not verified."
+_FILES = "Lengths, prefixes and masks are those of the model's files."
 _SEP = " [SEP] "
 _SEARCH = "Represent this sentence for searching relevant passages: "
 _TASK = "retrieve a passage that answers this question"
@@ -174,6 +175,21 @@ SPARSE: tuple[KnownModel, ...] = (
     ),
 )
 
+LATE: tuple[KnownModel, ...] = (
+    KnownModel(
+        "colbert-ir/colbertv2.0", "late", "tokens", "dot", 128, 180, "MIT", "Santhanam et al. 2022, ColBERTv2",
+        query_length=32, remark=f"{_FILES} Lengths and licence from memory.",
+    ),
+    KnownModel(
+        "lightonai/GTE-ModernColBERT-v1", "late", "tokens", "dot", 128, 300, "Apache-2.0", "Chaffin 2025, GTE-ModernColBERT",
+        query_length=32, remark=_FILES,
+    ),
+    KnownModel(
+        "answerdotai/answerai-colbert-small-v1", "late", "tokens", "dot", 96, 300, "Apache-2.0",
+        "Clavié 2024, JaColBERTv2.5", query_length=32, remark=f"{_FILES} Lengths and dimension from memory.",
+    ),
+)
+
 CROSS: tuple[KnownModel, ...] = (
     KnownModel(
         "facebook/tart-full-flan-t5-xl", "cross", "tart", "dot", 2, 512, "Apache-2.0", _TART,
@@ -192,5 +208,5 @@ INSTRUCTED = frozenset(row.name for row in DENSE if row.source == _INSTRUCTOR)
 def find_known(kind: Kind, name: str) -> KnownModel | None:
     """The row of a model, found by its name, its short name, or the last folder of a path; None if it is not known."""
     last = name.rstrip("/").rpartition("/")[2]
-    rows = {"dense": DENSE, "sparse": SPARSE, "cross": CROSS}[kind]
+    rows = {"dense": DENSE, "sparse": SPARSE, "late": LATE, "cross": CROSS}[kind]
     return next((row for row in rows if name == row.name or last == row.short_name), None)

@@ -85,6 +85,27 @@ class SparseEncoder(Protocol):
         ...
 
 
+class TokenEncoder(Protocol):
+    """A late interaction encoder: a vector for each token of a text, compared by inner products (MaxSim)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    def encode_queries(self, texts: Sequence[str]) -> list[Vectors]:
+        """Token vectors of each query, float32[n_tokens, dimension]; raises `BadInputError` if one is not finite."""
+        ...
+
+    def encode_passages(self, passages: Sequence[Passage]) -> list[Vectors]:
+        """Token vectors of each passage, float32[n_tokens, dimension]; raises `BadInputError` if one is not finite."""
+        ...
+
+
 class CrossEncoder(Protocol):
     """A cross-encoder, which scores a query and a passage together."""
 

@@ -3,7 +3,7 @@
 This module and those that import it import torch; the registry imports them only when an encoder is opened.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
@@ -95,15 +95,19 @@ def open_tower(
         processor_kwargs=trust | kind.tokenizer_options,
         config_kwargs=dict(trust),
     )
-    unused = () if pooling == "pooler" else ("pooler.",)
-    lacking = [key for key in tower.missing if not any(part in key for part in unused)]
+    refuse_missing(tower.missing, folder, pooler=pooling == "pooler")
+    return tower
+
+
+def refuse_missing(missing: Sequence[str], folder: Path, *, pooler: bool = False) -> None:
+    """Raise `BadInputError` if a checkpoint lacks weights; those of the pooler count only if the `pooler` is used."""
+    lacking = [key for key in missing if pooler or "pooler." not in key]
     if lacking:
         raise BadInputError(
             f"The weights lack {len(lacking)} required tensors, such as {lacking[0]}.",
             where=folder,
             hint="The model is of another kind, or it is damaged.",
         )
-    return tower
 
 
 def limit_length(model: Any, known: KnownModel | None) -> int:

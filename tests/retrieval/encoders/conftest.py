@@ -5,7 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from berdseye.retrieval.encoders.encoder_registry import open_cross_encoder, open_encoder, open_sparse_encoder
+from berdseye.retrieval.encoders.encoder_registry import (
+    open_cross_encoder,
+    open_encoder,
+    open_sparse_encoder,
+    open_token_encoder,
+)
 from tests.offline_models import offline_models
 
 
@@ -13,5 +18,5 @@ from tests.offline_models import offline_models
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     with offline_models(tmp_path / "models", monkeypatch) as folder:
         yield folder
-    for opened in (open_encoder, open_sparse_encoder, open_cross_encoder):
+    for opened in (open_encoder, open_sparse_encoder, open_token_encoder, open_cross_encoder):
         opened.cache_clear()

@@ -18,14 +18,14 @@ from berdseye.retrieval.encoders.encoder_registry import (
     open_encoder,
     open_sparse_encoder,
 )
-from berdseye.retrieval.encoders.known_models import CROSS, DENSE, SPARSE
+from berdseye.retrieval.encoders.known_models import CROSS, DENSE, LATE, SPARSE
 
 ROOT = Path(__file__).parents[3]
 
 
 def test_the_tables_are_sound() -> None:
     rows = known_encoders()
-    assert rows == DENSE + SPARSE + CROSS
+    assert rows == DENSE + SPARSE + LATE + CROSS
     for names in ([row.name for row in rows], [row.short_name for row in rows]):
         assert len(set(names)) == len(names)
     for row in rows:

@@ -1,0 +1,1 @@
+"""Late interaction (ColBERT): passages are ranked by the similarities of their token vectors to those of the query."""
