@@ -49,6 +49,22 @@ class TableSparseEncoder:
         return self.encode_queries([p.text for p in passages])
 
 
+class TableTokenEncoder:
+    """The same for the vectors of tokens."""
+
+    name = "table"
+
+    def __init__(self, table: Mapping[str, Rows], dimension: int, version: str = "1") -> None:
+        self.table = {t: np.array(rows, np.float32).reshape(-1, dimension) for t, rows in table.items()}
+        self.dimension, self.version = dimension, version
+
+    def encode_queries(self, texts: Sequence[str]) -> list[Vectors]:
+        return [self.table[t] for t in texts]
+
+    def encode_passages(self, passages: Sequence[Passage]) -> list[Vectors]:
+        return self.encode_queries([p.text for p in passages])
+
+
 class TableCrossEncoder:
     """Gives a query and a passage the score that the passage's text says."""
 

@@ -37,7 +37,7 @@ def test_stanford_s_layout_is_the_paper_s_encoder(models: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(folder)
 
     def vectors(text: str, *, query: bool) -> torch.Tensor:
-        marker = tiny_models.VOCABULARY.index("[Q]" if query else "[D]")
+        marker = tiny_models.VOCABULARY.index("##0" if query else "##1")
         most = 12 if query else 10
         words = tokenizer(text, add_special_tokens=False)["input_ids"][: most - 3]
         ids = [tokenizer.cls_token_id, marker, *words, tokenizer.sep_token_id]

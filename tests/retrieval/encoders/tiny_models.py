@@ -140,21 +140,21 @@ def unicoil(folder: Path) -> tuple[BertModel, torch.Tensor, torch.Tensor]:
     return model, weight, bias
 
 
-def stanford_colbert(folder: Path, *, query_length: int = 8, document_length: int = 16) -> tuple[BertModel, torch.Tensor]:
+def stanford_colbert(
+    folder: Path, *, query_length: int = 8, document_length: int = 16
+) -> tuple[BertModel, torch.Tensor]:
     """A checkpoint of Stanford's library, and the parts it was made of: BERT, and the projection to 6 numbers.
 
-    The markers of queries and passages are one token each, as [unused0] and [unused1] are in the published ones.
+    The markers of queries and passages are tokens that no text gives, as [unused0] and [unused1] are in the published ones.
     """
-    tokenizer = wordpiece()
-    tokenizer.add_tokens(["[Q]", "[D]"])
     model = spread(BertModel(bert_config(architectures=["HF_ColBERT"]), add_pooling_layer=False))
     projection = torch.randn(6, SIZE["hidden_size"], generator=torch.Generator().manual_seed(5))
-    saved(model, folder, tokenizer)
+    saved(model, folder)
     config = json.loads((folder / "config.json").read_text()) | {"architectures": ["HF_ColBERT"]}
     (folder / "config.json").write_text(json.dumps(config))
     state = {f"bert.{name}": value.contiguous() for name, value in model.state_dict().items()}
     save_file({**state, "linear.weight": projection}, folder / "model.safetensors", metadata={"format": "pt"})
-    settings = {"query_token_id": "[Q]", "doc_token_id": "[D]", "query_maxlen": query_length}
+    settings = {"query_token_id": "##0", "doc_token_id": "##1", "query_maxlen": query_length}
     settings |= {"doc_maxlen": document_length, "mask_punctuation": True, "attend_to_mask_tokens": False}
     (folder / "artifact.metadata").write_text(json.dumps(settings))
     return model, projection
