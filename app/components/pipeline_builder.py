@@ -14,6 +14,7 @@ from berdseye.retrieval.projection.forms import FORMS
 
 BUILD = "Build a pipeline…"
 _BUILT = "built_pipelines"
+_COLBERT = ("colbert-ir/colbertv2.0", "lightonai/GTE-ModernColBERT-v1")
 EXPANSIONS = {
     "": "The question alone",
     "llm": "Perspectives from a language model",
@@ -25,6 +26,7 @@ RETRIEVERS = {
     "dense(static)": "Static vectors: similar meaning, no download",
     "dense": "Vectors of a model",
     "sparse": "Learned word weights of a model (uniCOIL, SPLADE)",
+    "colbert": "Vectors of each token of a model (ColBERT)",
     "hybrid": "BM25 and vectors together",
 }
 STAGES = {
@@ -32,6 +34,7 @@ STAGES = {
     "mmr": "MMR: avoid passages that resemble earlier ones",
     "cover": "Cover: next the passage with the most new perspectives",
     "crossencoder": "Cross-encoder: score each passage with the question",
+    "colbert": "ColBERT: compare the tokens of each passage with those of the question",
 }
 
 
@@ -129,6 +132,9 @@ def _retriever(kind: str, key: str) -> str | None:
     if kind == "sparse":
         model = _model(f"{key}-sparse", ("castorini/unicoil-noexp-msmarco-passage",))
         return None if model is None else f"sparse({model})"
+    if kind == "colbert":
+        model = _model(f"{key}-colbert", _COLBERT)
+        return None if model is None else f"colbert({model})"
     if kind == "hybrid":
         alpha = st.slider("Weight of BM25 (alpha)", 0.0, 1.0, 0.1, 0.05, key=f"{key}-alpha")
         return f"hybrid(bm25,dense(static),alpha={alpha:g})"
@@ -152,7 +158,8 @@ def _stage(kind: str, key: str) -> tuple[str | None, int | None]:
     elif kind == "cover":
         stage = f"cover({st.selectbox('Detector', detector_names(workspace()), key=f'{key}-cover')})"
     else:
-        model = _model(f"{key}-cross", ("cross-encoder/ms-marco-MiniLM-L-6-v2",))
-        stage = None if model is None else f"crossencoder({model})"
+        models = _COLBERT if kind == "colbert" else ("cross-encoder/ms-marco-MiniLM-L-6-v2",)
+        model = _model(f"{key}-{'late' if kind == 'colbert' else 'cross'}", models)
+        stage = None if model is None else f"{kind}({model})"
     keep = st.number_input("Passages to rerank", 1, 10_000, 100, 10, key=f"{key}-keep")
     return stage, int(keep)
