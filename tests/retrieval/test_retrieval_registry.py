@@ -155,7 +155,7 @@ def test_every_number_survives(k1: float, b: float, variant: str, tokenizer: str
     ("text", "said"),
     [
         ("bm52", "Unknown retriever 'bm52'. Did you mean bm25?"),
-        ("xyz", "Unknown retriever 'xyz'. Known: bm25, dense, faiss, hybrid,"),
+        ("xyz", "Unknown retriever 'xyz'. Known: bm25, colbert, dense, faiss,"),
         ("mmr(0.5)", "Unknown retriever 'mmr'"),
         ("hybrid(bm52,dense)", "Unknown retriever 'bm52'. Did you mean bm25?"),
         ("bm25 >> mrm(0.5)", "Unknown stage 'mrm'. Did you mean mmr"),
