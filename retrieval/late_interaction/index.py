@@ -31,6 +31,8 @@ DEFAULT_CANDIDATES = 1000
 DEFAULT_PROBES = 32
 _TOKENS, _ENDS, _SHAPE = "tokens.f16", "passages.ends", "shape.json"
 _LAYOUT = Layout("tokens", "IVF{lists},PQ{pieces}np")
+_TOKENS_A_CANDIDATE = 4
+"""The nearest tokens of each token of a query, for each candidate: many of them are tokens of the same passages."""
 _BLOCK = 65_536
 _SEED = 0
 
@@ -64,7 +66,7 @@ class TokenIndex:
 
     def _candidates(self, query: Vectors, nearest: DenseIndex, most: int) -> Ids:
         """At most `most` passages, ascending, with the largest sums of approximate similarities."""
-        found = nearest.search(query, most)
+        found = nearest.search(query, _TOKENS_A_CANDIDATE * most)
         passages = [np.searchsorted(self.ends, ranking.ids, side="right") for ranking in found]
         distinct = np.unique(np.concatenate([np.empty(0, np.int64), *passages]))
         total = np.zeros(len(distinct), dtype=np.float32)
