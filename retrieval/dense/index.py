@@ -167,6 +167,8 @@ def _search_parameters(vectors: Any, probes: int | None) -> Any:
         return None
     library: Any = faiss  # its type stubs lack the keywords of these classes
     kind = faiss.downcast_index(vectors)
+    if isinstance(kind, faiss.IndexPreTransform):
+        return library.SearchParametersPreTransform(index_params=_search_parameters(kind.index, probes))
     if isinstance(kind, faiss.IndexHNSW):
         return library.SearchParametersHNSW(efSearch=probes)
     lists = library.SearchParametersIVF(nprobe=probes)
