@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from berdseye.data.datasets.pir_tasks import PirFacts, known_task
@@ -115,13 +116,29 @@ def paper_column(searches: list[TaskSearch], task: str) -> str | None:
     return AVERAGE if len({paper_task(s) for s in searches} - {None}) == 6 else None
 
 
-def comparison_notes(searches: list[TaskSearch], frame: pd.DataFrame) -> tuple[str, ...]:
-    """Return a note for each task whose size differs from the paper's table 1, if `frame` shows published figures for it or for
-    the average over tasks."""
-    with_figures = frame[frame["published"].notna()]
-    shown = set(with_figures["task"]) if "task" in frame.columns else {AVERAGE} if len(with_figures) else set()
+APART = " (paper)"
+"""The end of a row's name that holds only published figures."""
+
+
+def set_apart(searches: Sequence[TaskSearch], frame: pd.DataFrame, row: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Move the published figures of tasks whose size is not that of the paper's table 1 from beside the measured values into rows
+    of their own, whose names in the column `row` end in `APART`. Returns the cells, and a note for each such task.
+
+    The average over tasks (a frame without the column `task` holds only averages) is comparable only if every task is.
+    """
     known = [(s, facts) for s in searches if (facts := known_task(s.task.name)) is not None]
-    return tuple(_other_size(s, f) for s, f in known if not _same_size(s, f) and shown & {s.task.name, AVERAGE})
+    others = {s.task.name: _other_size(s, facts) for s, facts in known if not _same_size(s, facts)}
+    tasks = frame["task"] if "task" in frame else pd.Series(AVERAGE, index=frame.index)
+    moved = frame["published"].notna() & tasks.isin([*others, AVERAGE] if others else [])
+    if not moved.any():
+        return frame, ()
+    alone = frame[moved].copy()
+    alone[row] = alone[row].astype(str) + APART
+    alone[[name for name in ("value", "low", "high", "n") if name in alone]] = np.nan
+    stays = frame.assign(published=frame["published"].where(~moved))
+    shown = set(tasks[moved])
+    notes = tuple(note for name, note in others.items() if shown & {name, AVERAGE})
+    return pd.concat([stays.astype({"n": float}), alone], ignore_index=True), notes
 
 
 def _same_size(search: TaskSearch, facts: PirFacts) -> bool:
@@ -131,7 +148,7 @@ def _same_size(search: TaskSearch, facts: PirFacts) -> bool:
 def _other_size(search: TaskSearch, facts: PirFacts) -> str:
     return (
         f"{search.task.name} has {len(search.task.queries):,} queries over {len(search.task.passages):,} passages here, but "
-        f"{facts.queries:,} over {facts.passages:,} in the paper. The paper's figures (in brackets) are not comparable."
+        f"{facts.queries:,} over {facts.passages:,} in the paper. The paper's figures are in rows of their own."
     )
 
 
