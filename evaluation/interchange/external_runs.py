@@ -112,6 +112,11 @@ def judged_by_file(rows: RunRows, labels: LabelRows, questions: list[Question] |
     without = sum(not block.shape[1] for block in qrels.labels)
     if without:
         notes.append(f"{without} questions have no perspective and therefore no value.")
+    if questions is None and not labels.plain:
+        notes.append(
+            f"The perspectives of a question are those with a label in {Path(labels.where).name}; name the data set (--dataset) "
+            "to count those without a label, too."
+        )
     return ExternalRun(run, qrels, rows.tag, tuple(notes))
 
 
