@@ -2,7 +2,6 @@
 their comparability, and p-Recall of pipelines as cells of tables.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,6 +10,8 @@ import numpy as np
 import pandas as pd
 
 from berdseye.data.datasets.pir_tasks import PirFacts, known_task
+from berdseye.data.errors import BadInputError
+from berdseye.data.grammar import parse
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import LanguageModel
@@ -20,7 +21,7 @@ from berdseye.evaluation.pir.task_search import TaskSearch
 from berdseye.evaluation.published import published
 from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
 from berdseye.evaluation.studies.result import Table
-from berdseye.retrieval.encoders.known_models import find_known
+from berdseye.retrieval.encoders.known_models import INSTRUCTED, find_known
 from berdseye.retrieval.expansion.language_model import EXTRACTION
 from berdseye.retrieval.pipeline import Pipeline
 from berdseye.retrieval.projection.perspectives import DIFFERENCE, FromData
@@ -43,7 +44,6 @@ _BACKBONES = {
     "princeton-nlp/sup-simcse-bert-large-uncased": "simcse-large-sup",
     "princeton-nlp/unsup-simcse-bert-large-uncased": "simcse-large-unsup",
 }
-_DENSE = re.compile(r"dense\(([^(),>]+)(?:,pooling=(\w+))?\)")
 _POOLINGS = ("mean", "pooler")
 """The pooling of SimCSE in the paper, and in its released notebook."""
 BY_DIFFERENCE = ("pap", "pap+", "cast", "cast+")
@@ -153,13 +153,26 @@ def _other_size(search: TaskSearch, facts: PirFacts) -> str:
 
 
 def _encoder(pipeline: str) -> str:
-    """Return the name on the Hub of a dense retriever's encoder, if it is used as the paper or its notebook use it."""
-    match = _DENSE.fullmatch(pipeline)
-    known = find_known("dense", match.group(1)) if match else None
-    if known is None or match is None:
+    """Return the name on the Hub of a dense retriever's encoder, if it is used as the paper or its notebook use it.
+
+    SimCSE has one of their poolings, and INSTRUCTOR reads the perspective as its instruction.
+    """
+    try:
+        call, *more = parse(pipeline)
+    except BadInputError:
         return ""
-    simcse = "-simcse-" in known.name
-    fitting = (match.group(2) or known.pooling) in _POOLINGS if simcse else match.group(2) is None
+    if more or call.name != "dense" or len(call.args) != 1 or call.keep is not None:
+        return ""
+    known = find_known("dense", str(call.args[0]))
+    if known is None:
+        return ""
+    settings = {key: str(value) for key, value in call.kwargs.items()}
+    if known.name in INSTRUCTED:
+        fitting = settings == {"instruction": "perspective"}
+    elif "-simcse-" in known.name:
+        fitting = set(settings) <= {"pooling"} and settings.get("pooling", known.pooling) in _POOLINGS
+    else:
+        fitting = not settings
     return known.name if fitting else ""
 
 
