@@ -154,7 +154,7 @@ class Walk:
     def to(self, title: str) -> None:
         """Open a page from the navigation."""
         link = self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True)
-        self.hand.click(link)
+        self.click(link)
         expect(self.page.get_by_role("heading", level=1, name=title, exact=True)).to_be_visible()
         settled(self.page)
 
@@ -163,6 +163,7 @@ class Walk:
         self.click(self.page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True))
 
     def click(self, target: Locator) -> None:
+        settled(target.page)
         self.hand.click(target)
         settled(target.page)
 
@@ -239,7 +240,6 @@ def run_pipelines(walk: Walk) -> None:
         walk.press("Run")
         for done in PIPELINES[:number]:
             expect(page.get_by_test_id("stVegaLiteChart").get_by_text(f"{done}, {CORPUS}")).to_be_visible()
-        settled(page)
     assert sorted(run.pipeline for run in list_runs(walk.workspace)) == sorted(PIPELINES)
 
 
@@ -334,6 +334,7 @@ def verdict_of_dispute(page: Page) -> str:
 
 def saved(walk: Walk, button: Locator) -> bytes:
     """What a download button gives."""
+    settled(walk.page)
     with walk.page.expect_download() as started:
         walk.hand.click(button)
     return Path(started.value.path()).read_bytes()
