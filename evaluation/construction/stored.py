@@ -33,7 +33,8 @@ _FILE = "construction.json"
 
 class Source(NamedTuple):
     """A file or folder that a construction reads: `size` in bytes and `changed` in nanoseconds since 1970; a folder has the sums
-    of its files. `sha256` is that of the content."""
+    of its files. `sha256` is that of the content. `path` is absolute; the record of a construction has a path relative to the
+    workspace if the source lies in it, so that a workspace can be moved."""
 
     name: str
     path: str
@@ -77,13 +78,14 @@ class Construction:
         return (SOURCES, *(step.name for step in self.kind.steps))
 
     def working(self, progress: Progress = silent) -> Working:
-        """Return what steps work with; raises `StaleError` if a source has changed since the construction began."""
+        """Return what steps work with. Raises `StaleError` if a source has changed since the construction began, or is gone and
+        was never read."""
         for source in self.sources:
             path = Path(source.path)
             if not path.exists():
-                raise StaleError(
-                    f"The source '{source.name}' is gone.", where=path, hint="Put it back, or begin a new construction."
-                )
+                if self.made_from(SOURCES) is None:
+                    raise gone(source.name, path)
+                continue
             if stat_of(path) != (source.size, source.changed) and hash_of(path) != source.sha256:
                 raise StaleError(
                     f"The source '{source.name}' has changed since this construction began.",
@@ -174,6 +176,33 @@ class Construction:
 def constructions_folder(workspace: Workspace) -> Path:
     """Return the folder of all constructions of a workspace."""
     return workspace.folder / "constructions"
+
+
+def gone(source: str, path: Path) -> StaleError:
+    """Return the error of a source that is needed and does not exist."""
+    hint = "Put it back, or give its new place: repeat the command that began the construction, with this --source."
+    return StaleError(f"The source '{source}' is gone.", where=path, hint=hint)
+
+
+def recorded_path(workspace: Workspace, path: Path) -> str:
+    """Return the path of a source as a record has it: relative to the workspace if it lies there, otherwise absolute."""
+    for folder in (workspace.folder, workspace.folder.resolve()):
+        if path.is_relative_to(folder):
+            return path.relative_to(folder).as_posix()
+    return str(path)
+
+
+def present_path(workspace: Workspace, construction: str, recorded: str) -> str:
+    """Return the absolute path of a recorded source.
+
+    Older records have absolute paths of copied sources too. These are found in the workspace as it is now, wherever it was then.
+    """
+    path = Path(recorded)
+    if not path.is_absolute():
+        return str(workspace.folder / path)
+    own = constructions_folder(workspace) / construction / SOURCES / path.name
+    was_copied = path.parts[-4:-1] == (own.parent.parent.parent.name, construction, SOURCES)
+    return str(own if was_copied and own.exists() else path)
 
 
 def _decided(row: Row, decision: Overruling | None) -> Row:
