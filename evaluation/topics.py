@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 SHOWN = 8
 """The number of topics that DebateQA shows."""
 FEWEST = 100
@@ -26,7 +24,8 @@ def topics_of(texts: Sequence[str], *, seed: int = 0) -> list[str]:
 
     There is a cluster for every 12 questions, at most 30. Equal texts and seeds give equal topics.
     """
-    from sklearn.cluster import KMeans  # slow to import
+    import numpy as np  # these are slow to import
+    from sklearn.cluster import KMeans
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     if not texts:

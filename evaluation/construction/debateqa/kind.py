@@ -11,11 +11,11 @@ from berdseye.data.files.atomic import write_bytes
 from berdseye.data.records import Perspective, Question
 from berdseye.evaluation.construction.debateqa.checks import CHECKS
 from berdseye.evaluation.construction.debateqa.documents import DOCUMENTS, Documents, Reference
-from berdseye.evaluation.construction.debateqa.duplicates import THRESHOLD
 from berdseye.evaluation.construction.debateqa.evidence import DUPLICATES, EVIDENCE, QUERIES, read_questions
 from berdseye.evaluation.construction.debateqa.explanations import EXPLANATIONS, VERIFIED
 from berdseye.evaluation.construction.debateqa.report import report_lines
-from berdseye.evaluation.construction.debateqa.views import DISTINCT, DISTINCT_VIEWS, POINTS, VIEWS
+from berdseye.evaluation.construction.debateqa.thresholds import DISTINCT, THRESHOLD
+from berdseye.evaluation.construction.debateqa.views import DISTINCT_VIEWS, POINTS, VIEWS
 from berdseye.evaluation.construction.finishing import refuse_existing
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Kind, Option

@@ -3,9 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from statistics import fmean, pstdev
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from berdseye.data.errors import StaleError
 from berdseye.evaluation.construction.debateqa.checks import CHECKS, SOURCES
@@ -93,8 +92,8 @@ def debateqa_report(built: Built) -> DebateQAReport:
     """Return the report of a construction, whatever steps are finished."""
     kept = {name: rows for name in _BY_SOURCE if (rows := _finished(built, name)) is not None}
     questions, found = kept.get(VIEWS.name, []), kept.get(EVIDENCE.name)
-    cosines = np.array([row.fields["cosine"] for row in found or []])
-    limit = cosines.mean() - _FAR * cosines.std() if len(cosines) else 0.0
+    cosines = [float(row.fields["cosine"]) for row in found or []]
+    limit = fmean(cosines) - _FAR * pstdev(cosines) if cosines else 0.0
     outliers = [
         Outlier(row.id, str(row.fields["question"]), float(row.fields["cosine"]))
         for row in found or []
@@ -109,7 +108,7 @@ def debateqa_report(built: Built) -> DebateQAReport:
     return DebateQAReport(
         _by_source(list(built.working().sources), kept),
         dict(sorted(documents.items())),
-        float(cosines.mean()) if len(cosines) else None,
+        fmean(cosines) if cosines else None,
         sorted(outliers, key=lambda one: (one.cosine, one.id)),
         dict(sorted(sizes.items())),
         topics_shown([str(row.fields["question"]) for row in questions], seed=int(built.settings["seed"])),
