@@ -18,9 +18,11 @@ from berdseye.data.workspace import Workspace, checked_name
 from berdseye.evaluation.construction.kinds import kind_of
 from berdseye.evaluation.construction.steps import Kind
 from berdseye.evaluation.construction.stored import (
+    RUNNING,
     SOURCES,
     Construction,
     Source,
+    busy,
     constructions_folder,
     hash_of,
     present_path,
@@ -46,7 +48,9 @@ def begin(
 
     Sources are the same if their contents are: one that was recorded elsewhere, and is no longer there, is read where it is given
     now. With `copying`, the sources are copied into its folder, because the given files will go, as uploads do. Raises
-    `BadInputError` for a name that another construction has, missing sources, and unknown or unreadable prompts.
+    `BadInputError` for a name that another construction has, missing sources, unknown or unreadable prompts, and settings with
+    which no step could work. Nothing is stored then. A construction with no finished step but the reading of its sources is
+    replaced: it has nothing to lose.
     """
     folder = constructions_folder(workspace) / checked_name("construction", name)
     if not sources:
@@ -77,10 +81,15 @@ def begin(
                 (known.folder / "prompts" / f"{prompt}.txt").read_bytes() == text for prompt, text in texts.items()
             ):
                 return _with_found_sources(known, new)
-            raise BadInputError(
-                f"There is a construction '{name}' with other sources, settings or prompts.",
-                hint="Choose another name; `berdseye construct resume NAME` continues the existing one.",
-            )
+            if known.has_results:
+                raise BadInputError(
+                    f"There is a construction '{name}' with other sources, settings or prompts.",
+                    hint="Choose another name; `berdseye construct resume NAME` continues the existing one.",
+                )
+            _check_settings(new)
+            with locked(known.folder / RUNNING, busy=busy(known)):
+                shutil.rmtree(known.folder)
+        _check_settings(new)
         make_folder(folder / "steps")
         if copying:
             new = replace(new, sources=tuple(_copied(source, folder / SOURCES) for source in new.sources))
@@ -124,6 +133,13 @@ def list_constructions(workspace: Workspace) -> list[str]:
 def remove_construction(workspace: Workspace, name: str) -> None:
     """Delete a construction and its rows. Data sets that were made from it stay. Raises `UnknownNameError`."""
     shutil.rmtree(open_construction(workspace, name).folder)
+
+
+def _check_settings(construction: Construction) -> None:
+    for option in construction.kind.options:
+        option.check(construction.settings[option.name])
+    if construction.kind.check is not None:
+        construction.kind.check(construction.working())
 
 
 def _record(construction: Construction) -> None:

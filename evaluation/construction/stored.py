@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
+from berdseye.data.errors import BadInputError, BerdseyeError, StaleError, UnknownNameError
 from berdseye.data.files.atomic import write_bytes, write_json
 from berdseye.data.files.checksums import sha256_of
 from berdseye.data.files.json_files import read_json
@@ -28,6 +28,8 @@ from berdseye.evaluation.construction.working import Working
 
 SOURCES = "sources"
 """The name of the step that reads the sources, before the steps of the kind."""
+RUNNING = ".running.lock"
+"""The file that a process locks while it runs steps."""
 _FILE = "construction.json"
 
 
@@ -135,6 +137,11 @@ class Construction:
         """Return the rows that a finished step passes on."""
         return [row for row in self.rows(step) if not row.rejected]
 
+    @property
+    def has_results(self) -> bool:
+        """Whether a step after the reading of the sources is finished, or a person has decided on a row."""
+        return bool(self.overrulings()) or any(self.made_from(step.name) is not None for step in self.kind.steps)
+
     def overrulings(self) -> list[Overruling]:
         """Return all decisions of people, the oldest first; the last one on a row holds."""
         path = self.folder / "overruled.jsonl"
@@ -182,6 +189,15 @@ def gone(source: str, path: Path) -> StaleError:
     """Return the error of a source that is needed and does not exist."""
     hint = "Put it back, or give its new place: repeat the command that began the construction, with this --source."
     return StaleError(f"The source '{source}' is gone.", where=path, hint=hint)
+
+
+def busy(construction: Construction) -> BerdseyeError:
+    """Return the error of a construction that another process is running."""
+    return BerdseyeError(
+        f"Another process is running '{construction.name}'.",
+        where=construction.folder,
+        hint="Wait until it has finished, or stop it.",
+    )
 
 
 def recorded_path(workspace: Workspace, path: Path) -> str:

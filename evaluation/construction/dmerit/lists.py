@@ -25,7 +25,9 @@ BETWEEN = " » "
 OPTIONS = (
     Option("list_title", LIST_TITLE, "What the titles of lists begin with, in the language of the wiki."),
     Option("column", "name", "A word in the headers of the columns to take."),
-    Option("most_references", 10_000, "Leave out a list if more articles than this link to one of its members."),
+    Option(
+        "most_references", 10_000, "Leave out a list if more articles than this link to one of its members.", least=1
+    ),
 )
 
 
