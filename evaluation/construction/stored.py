@@ -99,7 +99,9 @@ class Construction:
         return Working(self.workspace, self.settings, paths, files, progress, self.folder, self.kept)
 
     def rows_file(self, step: str) -> Path:
-        """Return the file of the rows of a step, by its name."""
+        """Return the file of the rows of a step, by its name; raises `UnknownNameError`."""
+        if step not in self.step_names:
+            raise UnknownNameError("step", step, self.step_names)
         return self.folder / "steps" / f"{self.step_names.index(step):02d}-{step}.jsonl"
 
     def made_from(self, step: str) -> str | None:
@@ -122,7 +124,7 @@ class Construction:
     def rows(self, step: str) -> list[Row]:
         """Return all rows of a finished step as people have left them: an overruled row is kept, or rejected by a person.
 
-        Raises `StaleError` if the step is not finished.
+        Raises `UnknownNameError` for an unknown step, and `StaleError` if it is not finished.
         """
         if self.made_from(step) is None:
             raise StaleError(
