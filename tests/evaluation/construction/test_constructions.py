@@ -112,7 +112,7 @@ def test_overruling_keeps_and_drops_rows_and_runs_later_steps_again(
     construction = run(workspace, source)
     with pytest.raises(BadInputError, match="lacks question"):
         construction.overrule("questions", {"tests": ""}, keep=True, made_by="ada")
-    with pytest.raises(UnknownNameError, match="step 'question'. Did you mean questions"):
+    with pytest.raises(UnknownNameError, match=r"step 'question'\. Did you mean questions"):
         construction.overrule("question", {"tests": ""}, keep=True, made_by="ada")
     with pytest.raises(UnknownNameError, match="step 'nosuch'"):
         rejections(construction, "nosuch")
