@@ -76,7 +76,7 @@ def describe_dataset(workspace: Workspace, name: str) -> list[Fact]:
         base = [("gold-labelled pairs", float(len(gold))), ("base rate of gold labels", supporting / len(gold))]
     return [
         *(Fact(fact, value, *printed.get(fact, (None, ""))) for fact, value in facts),
-        *(_beside_debateqa(sources) if name.startswith("debateqa") else [Fact(*one) for one in sources]),
+        *_beside_debateqa(sources, always=name.startswith("debateqa")),
         *(_topics(questions) if questions else []),
         *(Fact(fact, value) for fact, value in base),
     ]
@@ -128,8 +128,9 @@ def _sources(questions: Sequence[Question]) -> list[tuple[str, float]]:
     return [(f"questions from {source}", float(counts[source])) for source in sorted(counts)]
 
 
-def _beside_debateqa(sources: Sequence[tuple[str, float]]) -> list[Fact]:
-    """Our sources, each beside the paper's of that name, and then the paper's other ones."""
+def _beside_debateqa(sources: Sequence[tuple[str, float]], *, always: bool) -> list[Fact]:
+    """Our sources, each beside the paper's of that name, and then the paper's other ones; unless `always`, ours alone if none has the
+    name of one of the paper's."""
     printed = {
         f"questions from {name}": Fact(
             f"questions from {name}",
@@ -141,6 +142,8 @@ def _beside_debateqa(sources: Sequence[tuple[str, float]]) -> list[Fact]:
         for name, paper in printed_sources().items()
         if name != "total"
     }
+    if not always and not any(source_name(fact) in printed for fact, _ in sources):
+        return [Fact(*one) for one in sources]
     rows = []
     for fact, value in sources:
         beside = printed.pop(source_name(fact), None)

@@ -53,7 +53,10 @@ def of_sources(workspace: Workspace, name: str, each: int) -> None:
 
 
 def test_sources_stand_beside_those_of_debateqa(workspace: Workspace) -> None:
+    of_sources(workspace, "mine", 12)
     of_sources(workspace, "debateqa-mine", 12)
+    ours = [fact for fact in describe_dataset(workspace, "mine") if fact.fact.startswith("questions from")]
+    assert ours == [f for f in describe_dataset(workspace, "debateqa-mine") if f.fact.startswith("questions from")]
     found = {fact.fact: fact[1:] for fact in describe_dataset(workspace, "debateqa-mine")}
     assert found["questions from web"] == (12, None, "", "")
     assert found["questions from Delphi"] == (12, 1597, "DebateQA, table 7", "")
@@ -85,7 +88,7 @@ def test_topics_are_shown_from_a_hundred_questions_on(workspace: Workspace) -> N
     assert sum(value or 0 for value in topics.values()) == 102
     assert any("zoos" in name for name in topics)
     of_sources(workspace, "few", 33)
-    [why] = [fact for fact in describe_dataset(workspace, "few") if "topic" in fact.fact or "about" in fact.fact]
+    [why] = [fact for fact in describe_dataset(workspace, "few") if fact.fact.startswith(("topics", "questions about"))]
     assert (why.value, why.note) == (None, TOO_FEW)
     assert "100 questions" in TOO_FEW
 
