@@ -129,8 +129,8 @@ def _sources(questions: Sequence[Question]) -> list[tuple[str, float]]:
 
 
 def _beside_debateqa(sources: Sequence[tuple[str, float]], *, always: bool) -> list[Fact]:
-    """Our sources, each beside the paper's of that name, and then the paper's other ones; unless `always`, ours alone if none has the
-    name of one of the paper's."""
+    """Our sources, each beside the paper's of that name, and then the paper's other ones. Unless `always`, ours are alone if none
+    has the name of one of the paper's."""
     printed = {
         f"questions from {name}": Fact(
             f"questions from {name}",
