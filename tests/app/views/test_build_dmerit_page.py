@@ -12,8 +12,7 @@ from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.construction.opening import list_constructions
 from tests.app.command_line import output
-from tests.app.drawn_page import again, drawn, says
-from tests.app.views.test_build_page import press, wait_for_jobs
+from tests.app.drawn_page import again, drawn, press, says, wait_for_jobs
 from tests.data.language_models.chat_server import chat_server, completion, last_words
 from tests.data.wikipedia.made_dump import POPULAR, MadeDump, make_dump
 from tests.evaluation.construction.dmerit.made_wiki import judge_all, reader
