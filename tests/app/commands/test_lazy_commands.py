@@ -58,7 +58,7 @@ def test_the_help_of_no_command_loads_what_its_work_needs() -> None:
     code = _EVERY_HELP.format(heavy=HEAVY | {"duckdb", "httpx", "numpy"})
     answer = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     loaded = json.loads(answer.stdout)
-    assert loaded == dict.fromkeys(COMMANDS, []) | {"corpus": ["numpy"]}  # for the default of an option
+    assert loaded == {name: [] for name in COMMANDS} | {"corpus": ["numpy"]}  # for the default of an option
 
 
 def test_the_table_says_of_each_command_what_its_own_help_says() -> None:
