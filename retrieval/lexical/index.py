@@ -9,9 +9,11 @@ import numpy as np
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Ranking, Scores
-from berdseye.retrieval.lexical.arrays import Docs
+from berdseye.retrieval.lexical.arrays import Docs, Values
 from berdseye.retrieval.lexical.kernels import accumulate, best, gather
 from berdseye.retrieval.lexical.postings import Postings
+from berdseye.retrieval.lexical.pruning import Candidates, Pruning, QueryTerm
+PRUNING=True
 from berdseye.retrieval.lexical.scoring import Scoring, Statistics, TermStatistics
 from berdseye.retrieval.lexical.tokenizers import Tokenizer
 from berdseye.retrieval.ranking import top_k
@@ -25,6 +27,7 @@ class LexicalIndex:
     def __init__(self, folder: Path, tokenizer: Tokenizer) -> None:
         self.postings, self.tokenizer = Postings(folder), tokenizer
         self._totals = _Pool(self.postings.documents)
+        self._pruning = Pruning(self.postings) if PRUNING else None
 
     @property
     def count(self) -> int:
@@ -45,27 +48,49 @@ class LexicalIndex:
     ) -> list[Ranking]:
         """A ranking of at most k documents for each query; the default of `statistics` is this index's own."""
         used = statistics or self.statistics(queries)
-        with self._totals.borrow() as totals:
-            return [self._search_one(self.tokenizer.terms(q), k, scoring, used, totals) for q in queries]
+        return [self._search_one(self.tokenizer.terms(q), k, scoring, used) for q in queries]
 
-    def _search_one(
-        self, tokens: list[str], k: int, scoring: Scoring, statistics: Statistics, totals: "_Totals"
-    ) -> Ranking:
+    def _search_one(self, tokens: list[str], k: int, scoring: Scoring, statistics: Statistics) -> Ranking:
         counts = Counter(t for t in tokens if t in statistics.terms)
-        for term, times in counts.items():
-            number = self.postings.find(term)
-            if number is None:
-                continue
-            docs, values = self.postings.of(number)
-            for start in range(0, len(docs), _CHUNK):
-                some, frequencies = docs[start : start + _CHUNK], values[start : start + _CHUNK]
-                self.postings.make_sure(some)
-                scores = scoring.term(term, frequencies, gather(self.postings.lengths, some), statistics)
-                totals.add(some, scores * np.float32(times) if times > 1 else scores)
-        touched = totals.touched[: totals.count]
-        if scoring.of_documents:
-            totals.add(touched, scoring.document(counts.total(), gather(self.postings.lengths, touched), statistics))
-        return totals.best(k)
+        numbers = ((term, self.postings.find(term), times) for term, times in counts.items())
+        terms = [QueryTerm(term, number, times) for term, number, times in numbers if number is not None]
+        if self._pruning is not None and self._pays(terms, k, scoring):
+            candidates = self._pruning.candidates(terms, k, scoring, statistics)
+            if candidates is not None:
+                return self._best_of(candidates, terms, k, scoring, statistics)
+        with self._totals.borrow() as totals:
+            for term in terms:
+                docs, values = self.postings.of(term.number)
+                for start in range(0, len(docs), _CHUNK):
+                    some, frequencies = docs[start : start + _CHUNK], values[start : start + _CHUNK]
+                    self.postings.make_sure(some)
+                    totals.add(some, self._scores(term, some, frequencies, scoring, statistics))
+            touched = totals.touched[: totals.count]
+            if scoring.of_documents:
+                lengths = gather(self.postings.lengths, touched)
+                totals.add(touched, scoring.document(counts.total(), lengths, statistics))
+            return totals.best(k)
+
+    def _pays(self, terms: Sequence[QueryTerm], k: int, scoring: Scoring) -> bool:
+        return bool(terms) and scoring.monotone and not scoring.of_documents
+
+    def _best_of(
+        self, candidates: Candidates, terms: Sequence[QueryTerm], k: int, scoring: Scoring, statistics: Statistics
+    ) -> Ranking:
+        """The k best of a few documents, whose scores are summed in the order in which those of all would be."""
+        totals = _Totals(len(candidates.docs))
+        for term, frequencies in zip(terms, candidates.frequencies, strict=True):
+            places = np.flatnonzero(frequencies).astype(np.int32)
+            docs = candidates.docs[places]
+            totals.add(places, self._scores(term, docs, frequencies[places], scoring, statistics))
+        ranking = totals.best(k)
+        return Ranking(candidates.docs[ranking.ids].astype(np.int64), ranking.scores)
+
+    def _scores(
+        self, term: QueryTerm, docs: Docs, frequencies: Values, scoring: Scoring, statistics: Statistics
+    ) -> Scores:
+        scores = scoring.term(term.term, frequencies, gather(self.postings.lengths, docs), statistics)
+        return scores * np.float32(term.times) if term.times > 1 else scores
 
 
 class WeightedIndex:

@@ -57,9 +57,13 @@ class Postings:
         at = bisect_left(range(len(self._term_ends)), wanted, key=self._term)
         return at if at < len(self._term_ends) and self._term(at) == wanted else None
 
+    def start(self, term: int) -> int:
+        """The place in `docs` and `values` where the postings of a term begin."""
+        return int(self.ends[term - 1]) if term else 0
+
     def of(self, term: int) -> tuple[Docs, Values]:
         """The documents of a term, int32[n] ascending, and its values in them."""
-        begin, end = int(self.ends[term - 1]) if term else 0, int(self.ends[term])
+        begin, end = self.start(term), int(self.ends[term])
         if not 0 <= begin <= end <= len(self.docs):
             raise self.damaged("postings.ends", f"the postings of term {term:,} are out of bounds")
         return self.docs[begin:end], self.values[begin:end]
@@ -67,7 +71,11 @@ class Postings:
     def make_sure(self, docs: Docs) -> None:
         """Raise `DamagedError` unless `docs`, a range of a term's documents, are valid document numbers."""
         if not within(docs, self.documents):
-            raise self.damaged("postings.docs", "its documents are out of order or out of bounds")
+            raise self.out_of_order()
+
+    def out_of_order(self) -> DamagedError:
+        """The error for documents of a term that do not ascend within the collection."""
+        return self.damaged("postings.docs", "its documents are out of order or out of bounds")
 
     def damaged(self, name: str, how: str) -> DamagedError:
         """The error for invalid content of a file, with its path and the command that rebuilds the index."""

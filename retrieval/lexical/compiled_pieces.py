@@ -1,0 +1,269 @@
+"""The loops that search postings piece by piece and leave out what cannot reach the k best, compiled by Numba.
+
+A piece is a range of `PIECE` document numbers. In each, MaxScore (Turtle and Flood, 1995) divides the terms of a query by the
+bounds of their scores in that piece, as block-max indexes keep them (Ding and Suel, 2011): the terms whose bounds together are
+below the threshold, the k-th best score so far, are looked up only for documents that another term has brought up.
+
+The loops follow no number of a file without checking it: an error is returned for a document outside its piece.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from berdseye.data.records import Scores
+from berdseye.retrieval.lexical.arrays import Docs, Offsets, Values
+
+PIECE_BITS = 10
+PIECE = 1 << PIECE_BITS
+CLASSES = 255
+"""The most classes of lengths; this number itself says that a piece has no posting of a kind."""
+KINDS = 4
+"""The least class of length is kept for frequencies of 1, 2, 3, and for 4 and more."""
+_LOOK_UP = 8  # a binary search reads fewer postings than a scan where documents are fewer than postings by this factor
+
+Classes = npt.NDArray[np.uint8]
+Limits = npt.NDArray[np.uint16]
+
+
+@njit(cache=True, nogil=True)
+def cut(
+    docs: Docs, values: Values, classes: Classes, begins: Docs, least: Classes, greatest: Limits
+) -> bool:  # pragma: no cover
+    """Cut the postings of a term into pieces; says whether the documents ascend within the collection.
+
+    Fills `begins` int32[pieces + 1], where the postings of each piece begin, `least` uint8[pieces, KINDS], the least class of the
+    lengths of the documents of each kind, and `greatest` uint16[pieces], the greatest frequency.
+    """
+    least[:] = CLASSES
+    greatest[:] = 0
+    piece, last = 0, np.int64(-1)
+    begins[0] = 0
+    for at in range(len(docs)):
+        doc, value = np.int64(docs[at]), values[at]
+        if doc <= last or doc >= len(classes):
+            return False
+        last = doc
+        while piece < doc >> PIECE_BITS:
+            piece += 1
+            begins[piece] = at
+        kind = min(max(np.int64(value), 1), KINDS) - 1
+        least[piece, kind] = min(least[piece, kind], classes[doc])
+        greatest[piece] = max(greatest[piece], value)
+    begins[piece + 1 :] = len(docs)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def bound(least: Classes, greatest: Limits, table: Scores, bounds: Scores) -> None:  # pragma: no cover
+    """Fill `bounds` float32[pieces] with the greatest score of a term in each piece.
+
+    `table` float32[frequencies, classes] has the scores for frequencies from 1 and the least length of each class; the last row
+    is for all greater frequencies too.
+    """
+    rows = len(table)
+    for piece in range(len(bounds)):
+        highest = np.float32(0)
+        if greatest[piece]:
+            for kind in range(KINDS):
+                found = least[piece, kind]
+                if found != CLASSES:
+                    row = min(kind + 1 if kind + 1 < KINDS else np.int64(greatest[piece]), rows) - 1
+                    highest = max(highest, table[row, found])
+        bounds[piece] = highest
+
+
+@njit(cache=True, nogil=True)
+def search(
+    docs: Docs,
+    values: Values,
+    classes: Classes,
+    starts: Offsets,
+    begins: Docs,
+    bounds: Scores,
+    tables: Scores,
+    exact: int,
+    k: int,
+    share: float,
+) -> tuple[Docs, bool]:  # pragma: no cover
+    """The documents whose scores may be among the k best, in no order, and whether all documents were in their pieces.
+
+    `starts` int64[terms] is where the postings of each term begin, `begins` int32[terms, pieces + 1] where those of its pieces
+    begin after that, `bounds` float32[terms, pieces] are the bounds and `tables` float32[terms, frequencies, classes] the scores.
+    A frequency above `exact` has a bound in its table instead of its score. A score is at least `share` times the sum of the
+    scores in the tables.
+    """
+    terms, pieces = bounds.shape
+    rows = tables.shape[1]
+    sums = np.full(PIECE, -1, dtype=np.float32)
+    loose = np.zeros(PIECE, dtype=np.bool_)
+    touched = np.empty(PIECE + 1, dtype=np.int32)
+    order = np.arange(terms)
+    below = np.zeros(terms + 1, dtype=np.float32)
+    best = np.empty(k, dtype=np.float32)
+    found = np.empty(4 * k + 4 * PIECE, dtype=np.int32)
+    scores = np.empty(len(found), dtype=np.float32)
+    held, count, threshold = 0, 0, np.float32(-1)
+    for piece in range(pieces):
+        total = np.float32(0)
+        for term in range(terms):
+            total += bounds[term, piece]
+        if total < threshold:
+            continue
+        # Sorted by insertion: the order of one piece is nearly that of the next.
+        for place in range(1, terms):
+            term, at = order[place], place
+            while at > 0 and bounds[order[at - 1], piece] > bounds[term, piece]:
+                order[at] = order[at - 1]
+                at -= 1
+            order[at] = term
+        first = 0
+        for place in range(terms):
+            below[place + 1] = below[place] + bounds[order[place], piece]
+            if below[place + 1] < threshold:
+                first = place + 1
+        base, seen = piece << PIECE_BITS, 0
+        for place in range(terms - 1, first - 1, -1):
+            term = order[place]
+            table = tables[term]
+            begin = starts[term] + begins[term, piece]
+            end = starts[term] + begins[term, piece + 1]
+            for at in range(begin, end):
+                doc = np.int64(docs[at]) - base
+                if doc < 0 or doc >= PIECE or doc + base >= len(classes):
+                    return found[:0], False
+                value = np.int64(values[at])
+                if value > exact:
+                    loose[doc] = True
+                score = table[max(min(value, rows), 1) - 1, classes[base + doc]]
+                touched[seen] = doc
+                seen += sums[doc] < 0
+                sums[doc] = max(sums[doc], np.float32(0)) + score
+        for place in range(first - 1, -1, -1):
+            kept = 0
+            for number in range(seen):
+                doc = np.int64(touched[number])
+                if sums[doc] + below[place + 1] < threshold:
+                    sums[doc] = -1
+                    loose[doc] = False
+                else:
+                    touched[kept] = doc
+                    kept += 1
+            seen = kept
+            if seen == 0:
+                break
+            term = order[place]
+            table = tables[term]
+            begin = starts[term] + begins[term, piece]
+            end = starts[term] + begins[term, piece + 1]
+            if seen * _LOOK_UP < end - begin:
+                for number in range(seen):
+                    doc = np.int64(touched[number])
+                    low, high = begin, end
+                    while low < high:
+                        middle = (low + high) >> 1
+                        if np.int64(docs[middle]) - base < doc:
+                            low = middle + 1
+                        else:
+                            high = middle
+                    if low < end and np.int64(docs[low]) - base == doc:
+                        value = np.int64(values[low])
+                        if value > exact:
+                            loose[doc] = True
+                        sums[doc] += table[max(min(value, rows), 1) - 1, classes[base + doc]]
+            else:
+                for at in range(begin, end):
+                    doc = np.int64(docs[at]) - base
+                    if doc < 0 or doc >= PIECE:
+                        return found[:0], False
+                    if sums[doc] >= 0:
+                        value = np.int64(values[at])
+                        if value > exact:
+                            loose[doc] = True
+                        sums[doc] += table[max(min(value, rows), 1) - 1, classes[base + doc]]
+        for number in range(seen):
+            doc = np.int64(touched[number])
+            score = sums[doc]
+            sums[doc] = -1
+            if score >= threshold:
+                found[count], scores[count] = base + doc, score
+                count += 1
+                if not loose[doc] and (held < k or score > best[0]):
+                    held = _hold(best, held, score)
+                    if held == k:
+                        threshold = np.float32(best[0] * share)
+            loose[doc] = False
+        if count + PIECE > len(found):
+            count = _keep(found, scores, count, threshold)
+            if 2 * count > len(found):
+                found, scores = _doubled(found), _doubled(scores)
+    count = _keep(found, scores, count, threshold)
+    return found[:count], True
+
+
+@njit(cache=True, nogil=True)
+def _hold(best: Scores, held: int, score: float) -> int:  # pragma: no cover
+    """Add a score to the heap of the best, least on top, in place of the least where it is full; returns how many it holds."""
+    size = len(best)
+    if held < size:
+        at = held
+        while at > 0 and best[(at - 1) // 2] > score:
+            best[at] = best[(at - 1) // 2]
+            at = (at - 1) // 2
+        best[at] = score
+        return held + 1
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            break
+        if child + 1 < size and best[child + 1] < best[child]:
+            child += 1
+        if score <= best[child]:
+            break
+        best[at] = best[child]
+        at = child
+    best[at] = score
+    return held
+
+
+@njit(cache=True, nogil=True)
+def _keep(found: Docs, scores: Scores, count: int, threshold: float) -> int:  # pragma: no cover
+    """Move the documents with at least this score to the front; returns how many they are."""
+    kept = 0
+    for number in range(count):
+        if scores[number] >= threshold:
+            found[kept], scores[kept] = found[number], scores[number]
+            kept += 1
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def _doubled(values: Any) -> Any:  # pragma: no cover
+    larger = np.empty(2 * len(values), dtype=values.dtype)
+    larger[: len(values)] = values
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def frequencies(docs: Docs, values: Values, starts: Offsets, begins: Docs, wanted: Docs) -> Values:  # pragma: no cover
+    """The frequencies [terms, wanted] of each term in each of the `wanted` documents, 0 where it has none."""
+    out = np.zeros((len(starts), len(wanted)), dtype=values.dtype)
+    for term in range(len(starts)):
+        for number in range(len(wanted)):
+            doc = wanted[number]
+            piece = doc >> PIECE_BITS
+            low = starts[term] + begins[term, piece]
+            end = starts[term] + begins[term, piece + 1]
+            high = end
+            while low < high:
+                middle = (low + high) >> 1
+                if docs[middle] < doc:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < end and docs[low] == doc:
+                out[term, number] = values[low]
+    return out

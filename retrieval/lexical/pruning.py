@@ -1,0 +1,159 @@
+"""Finding the few documents of an inverted index whose scores may be among the k best, without scoring all others.
+
+Postings are cut into pieces when a term is first searched. Each piece keeps the shortest lengths and the greatest frequencies of
+its postings, which bound its scores for any parameters of a scoring function that is `monotone`; indexes on disk need nothing
+more. `compiled_pieces` searches the pieces. Bounds and sums are approximate, so that it returns a few documents too many, and
+never one too few: their scores are then computed as those of all documents would be.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from berdseye.data.records import Scores
+from berdseye.retrieval.lexical import compiled_pieces
+from berdseye.retrieval.lexical.arrays import Docs, Values
+from berdseye.retrieval.lexical.compiled_pieces import CLASSES, KINDS, PIECE, Classes, Limits
+from berdseye.retrieval.lexical.postings import Postings
+from berdseye.retrieval.lexical.scoring import Scoring, Statistics
+
+_KEPT_BYTES = 64 << 20
+_ROWS = 16  # frequencies with scores of their own; the greater ones share a bound
+_LONGEST = 1 << 16  # tokens; longer documents are in one class
+_ROUNDING = 2.0**-21  # of one addition in 32 bits, several times over
+
+
+class QueryTerm(NamedTuple):
+    """A term of a query with its number in the index, and how many times the query contains it."""
+
+    term: str
+    number: int
+    times: int
+
+
+class Candidates(NamedTuple):
+    """Documents int32[n], ascending, with the frequencies [terms, n] of each term of the query."""
+
+    docs: Docs
+    frequencies: Values
+
+
+class _Pieces(NamedTuple):
+    """The pieces of a term's postings, which begin at `start`, as `compiled_pieces.cut` describes them.
+
+    `most` is the greatest frequency of all.
+    """
+
+    start: int
+    begins: Docs
+    least: Classes
+    greatest: Limits
+    most: int
+
+    @property
+    def bytes(self) -> int:
+        return self.begins.nbytes + self.least.nbytes + self.greatest.nbytes
+
+
+class _Lengths(NamedTuple):
+    """Lengths in at most `CLASSES` classes: the class of each document, and the least and greatest length of each class."""
+
+    classes: Classes
+    shortest: Docs
+    longest: Docs
+
+
+class Pruning:
+    """The pieces of an index, which several threads may search; the most recently used ones are kept in memory."""
+
+    def __init__(self, postings: Postings) -> None:
+        self._postings = postings
+        self._count = -(-postings.documents // PIECE)
+        self._lock = Lock()
+        self._lengths: _Lengths | None = None
+        self._kept: OrderedDict[int, _Pieces] = OrderedDict()
+        self._bytes = 0
+
+    def candidates(
+        self, terms: Sequence[QueryTerm], k: int, scoring: Scoring, statistics: Statistics
+    ) -> Candidates | None:
+        """The documents that may be among the k best; None if the scores of a term cannot be bounded.
+
+        Raises `DamagedError` for documents out of order or out of bounds.
+        """
+        postings, lengths = self._postings, self._classes()
+        pieces = [self._pieces(t.number) for t in terms]
+        rows = min(max(p.most for p in pieces), _ROWS)
+        tables = np.stack([_table(t, p, rows, lengths.shortest, scoring, statistics) for t, p in zip(terms, pieces)])
+        if not (tables.min() >= 0 and tables.max() < np.inf):
+            return None
+        share = 1 - _ROUNDING * (len(terms) + 4)
+        if not np.array_equal(lengths.shortest, lengths.longest):
+            lower = np.stack([_table(t, p, rows, lengths.longest, scoring, statistics) for t, p in zip(terms, pieces)])
+            share *= float(np.divide(lower, tables, out=np.ones_like(tables), where=tables > 0).min())
+        bounds = np.empty((len(terms), self._count), dtype=np.float32)
+        for each, table, into in zip(pieces, tables, bounds, strict=True):
+            compiled_pieces.bound(each.least, each.greatest, table, into)
+        starts = np.array([each.start for each in pieces], dtype=np.int64)
+        begins = np.stack([each.begins for each in pieces])
+        docs, sound = compiled_pieces.search(
+            postings.docs, postings.values, lengths.classes, starts, begins, bounds, tables, _ROWS - 1, k, share
+        )
+        if not sound:
+            raise postings.out_of_order()
+        docs.sort()
+        return Candidates(docs, compiled_pieces.frequencies(postings.docs, postings.values, starts, begins, docs))
+
+    def _pieces(self, number: int) -> _Pieces:
+        """The pieces of a term's postings. Those of short postings are not kept: they are cut again as fast."""
+        with self._lock:
+            if number in self._kept:
+                self._kept.move_to_end(number)
+                return self._kept[number]
+        docs, values = self._postings.of(number)
+        begins = np.empty(self._count + 1, dtype=np.int32)
+        least, greatest = np.empty((self._count, KINDS), dtype=np.uint8), np.empty(self._count, dtype=np.uint16)
+        if not compiled_pieces.cut(docs, values, self._classes().classes, begins, least, greatest):
+            raise self._postings.out_of_order()
+        pieces = _Pieces(self._postings.start(number), begins, least, greatest, int(greatest.max(initial=1)))
+        if len(docs) > self._count:
+            with self._lock:
+                if number not in self._kept:
+                    self._kept[number] = pieces
+                    self._bytes += pieces.bytes
+                while self._bytes > _KEPT_BYTES and len(self._kept) > 1:
+                    self._bytes -= self._kept.popitem(last=False)[1].bytes
+        return pieces
+
+    def _classes(self) -> _Lengths:
+        if self._lengths is None:
+            self._lengths = _classified(self._postings.lengths)
+        return self._lengths
+
+
+def _table(
+    term: QueryTerm, pieces: _Pieces, rows: int, lengths: Docs, scoring: Scoring, statistics: Statistics
+) -> Scores:
+    """The scores float32[rows, classes] of a term for frequencies from 1 and these lengths; the last row bounds the greater."""
+    frequencies = np.arange(1, rows + 1, dtype=np.uint16)
+    if pieces.most > rows:
+        frequencies[-1] = pieces.most
+    grid = np.repeat(frequencies, len(lengths)), np.tile(lengths, rows)
+    return (scoring.term(term.term, *grid, statistics) * np.float32(term.times)).reshape(rows, -1)
+
+
+def _classified(lengths: Docs) -> _Lengths:
+    """Each length is a class where there are few; otherwise a class holds lengths of about the same ratio."""
+    capped = np.clip(lengths, 0, _LONGEST)
+    present = np.flatnonzero(np.bincount(capped)).astype(np.int32)
+    first = present
+    if len(present) > CLASSES:
+        edges = np.geomspace(max(present[0], 1), present[-1], CLASSES - 1)
+        first = present[np.unique(np.append(0, np.searchsorted(present, edges, side="right") - 1))]
+    longest = np.append(present[np.searchsorted(present, first[1:]) - 1], lengths.max(initial=0)).astype(np.int32)
+    of_length = np.zeros(_LONGEST + 1, dtype=np.uint8)
+    of_length[:] = np.searchsorted(first, np.arange(_LONGEST + 1), side="right") - 1
+    return _Lengths(of_length[capped], first, longest)
