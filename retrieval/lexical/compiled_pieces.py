@@ -16,16 +16,17 @@ from numba import njit
 from berdseye.data.records import Scores
 from berdseye.retrieval.lexical.arrays import Docs, Offsets, Values
 
-PIECE_BITS = 10
+PIECE_BITS = 12
 PIECE = 1 << PIECE_BITS
 CLASSES = 255
 """The most classes of lengths; this number itself says that a piece has no posting of a kind."""
 KINDS = 4
 """The least class of length is kept for frequencies of 1, 2, 3, and for 4 and more."""
-_LOOK_UP = 8  # a binary search reads fewer postings than a scan where documents are fewer than postings by this factor
+_SCANNED = 8  # a binary search reads fewer postings than a scan where documents are fewer than postings by this factor
 
 Classes = npt.NDArray[np.uint8]
 Limits = npt.NDArray[np.uint16]
+Flags = npt.NDArray[np.bool_]
 
 
 @njit(cache=True, nogil=True)
@@ -125,64 +126,22 @@ def search(
             if below[place + 1] < threshold:
                 first = place + 1
         base, seen = piece << PIECE_BITS, 0
+        part = classes[base : base + PIECE]
         for place in range(terms - 1, first - 1, -1):
             term = order[place]
-            table = tables[term]
-            begin = starts[term] + begins[term, piece]
-            end = starts[term] + begins[term, piece + 1]
-            for at in range(begin, end):
-                doc = np.int64(docs[at]) - base
-                if doc < 0 or doc >= PIECE or doc + base >= len(classes):
-                    return found[:0], False
-                value = np.int64(values[at])
-                if value > exact:
-                    loose[doc] = True
-                score = table[max(min(value, rows), 1) - 1, classes[base + doc]]
-                touched[seen] = doc
-                seen += sums[doc] < 0
-                sums[doc] = max(sums[doc], np.float32(0)) + score
+            begin, end = starts[term] + begins[term, piece], starts[term] + begins[term, piece + 1]
+            seen = _add(
+                docs[begin:end], values[begin:end], base, part, tables[term], exact, sums, loose, touched, seen
+            )
+            if seen < 0:
+                return found[:0], False
         for place in range(first - 1, -1, -1):
-            kept = 0
-            for number in range(seen):
-                doc = np.int64(touched[number])
-                if sums[doc] + below[place + 1] < threshold:
-                    sums[doc] = -1
-                    loose[doc] = False
-                else:
-                    touched[kept] = doc
-                    kept += 1
-            seen = kept
+            seen = _left(sums, loose, touched, seen, threshold - below[place + 1])
             if seen == 0:
                 break
             term = order[place]
-            table = tables[term]
-            begin = starts[term] + begins[term, piece]
-            end = starts[term] + begins[term, piece + 1]
-            if seen * _LOOK_UP < end - begin:
-                for number in range(seen):
-                    doc = np.int64(touched[number])
-                    low, high = begin, end
-                    while low < high:
-                        middle = (low + high) >> 1
-                        if np.int64(docs[middle]) - base < doc:
-                            low = middle + 1
-                        else:
-                            high = middle
-                    if low < end and np.int64(docs[low]) - base == doc:
-                        value = np.int64(values[low])
-                        if value > exact:
-                            loose[doc] = True
-                        sums[doc] += table[max(min(value, rows), 1) - 1, classes[base + doc]]
-            else:
-                for at in range(begin, end):
-                    doc = np.int64(docs[at]) - base
-                    if doc < 0 or doc >= PIECE:
-                        return found[:0], False
-                    if sums[doc] >= 0:
-                        value = np.int64(values[at])
-                        if value > exact:
-                            loose[doc] = True
-                        sums[doc] += table[max(min(value, rows), 1) - 1, classes[base + doc]]
+            begin, end = starts[term] + begins[term, piece], starts[term] + begins[term, piece + 1]
+            _look_up(docs[begin:end], values[begin:end], base, part, tables[term], exact, sums, loose, touched[:seen])
         for number in range(seen):
             doc = np.int64(touched[number])
             score = sums[doc]
@@ -201,6 +160,90 @@ def search(
                 found, scores = _doubled(found), _doubled(scores)
     count = _keep(found, scores, count, threshold)
     return found[:count], True
+
+
+@njit(cache=True, nogil=True)
+def _add(
+    docs: Docs,
+    values: Values,
+    base: int,
+    classes: Classes,
+    table: Scores,
+    exact: int,
+    sums: Scores,
+    loose: Flags,
+    touched: Docs,
+    seen: int,
+) -> int:  # pragma: no cover
+    """Add the scores of a term to the sums of its documents in a piece, which begins with the document `base`.
+
+    Returns how many documents have been seen by now, which `touched` lists; -1 if a document is not in the piece.
+    """
+    rows = len(table)
+    for at in range(len(docs)):
+        doc = np.int64(docs[at]) - base
+        if doc < 0 or doc >= len(classes):
+            return -1
+        value = np.int64(values[at])
+        if value > exact:
+            loose[doc] = True
+        score = table[max(min(value, rows), 1) - 1, classes[doc]]
+        touched[seen] = doc
+        seen += sums[doc] < 0
+        sums[doc] = max(sums[doc], np.float32(0)) + score
+    return seen
+
+
+@njit(cache=True, nogil=True)
+def _look_up(
+    docs: Docs,
+    values: Values,
+    base: int,
+    classes: Classes,
+    table: Scores,
+    exact: int,
+    sums: Scores,
+    loose: Flags,
+    wanted: Docs,
+) -> None:  # pragma: no cover
+    """Add the scores of a term to the sums of the `wanted` documents only."""
+    rows = len(table)
+    many = len(wanted) * _SCANNED >= len(docs)
+    for number in range(len(docs) if many else len(wanted)):
+        at, doc = number, np.int64(wanted[0 if many else number])
+        if many:
+            doc = np.int64(docs[at]) - base
+            if doc < 0 or doc >= len(classes) or sums[doc] < 0:
+                continue
+        else:
+            at, high = 0, len(docs)
+            while at < high:
+                middle = (at + high) >> 1
+                if np.int64(docs[middle]) - base < doc:
+                    at = middle + 1
+                else:
+                    high = middle
+            if at == len(docs) or np.int64(docs[at]) - base != doc:
+                continue
+        value = np.int64(values[at])
+        if value > exact:
+            loose[doc] = True
+        sums[doc] += table[max(min(value, rows), 1) - 1, classes[doc]]
+
+
+@njit(cache=True, nogil=True)
+def _left(sums: Scores, loose: Flags, touched: Docs, seen: int, least: float) -> int:  # pragma: no cover
+    """Forget the documents whose sums are below `least`; returns how many are left, at the front of `touched`."""
+    kept = 0
+    for number in range(seen):
+        doc = touched[number]
+        if sums[doc] < least:
+            sums[doc] = -1
+            loose[doc] = False
+        else:
+            touched[kept] = doc
+            kept += 1
+    return kept
 
 
 @njit(cache=True, nogil=True)
