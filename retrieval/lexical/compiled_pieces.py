@@ -84,6 +84,7 @@ def search(
     starts: Offsets,
     begins: Docs,
     bounds: Scores,
+    sequence: Offsets,
     tables: Scores,
     exact: int,
     k: int,
@@ -92,12 +93,11 @@ def search(
     """The documents whose scores may be among the k best, in no order, and whether all documents were in their pieces.
 
     `starts` int64[terms] is where the postings of each term begin, `begins` int32[terms, pieces + 1] where those of its pieces
-    begin after that, `bounds` float32[terms, pieces] are the bounds and `tables` float32[terms, frequencies, classes] the scores.
-    A frequency above `exact` has a bound in its table instead of its score. A score is at least `share` times the sum of the
-    scores in the tables.
+    begin after that, `bounds` float32[terms, pieces] are the bounds, `sequence` int64[pieces] is the order of the search, and
+    `tables` float32[terms, frequencies, classes] are the scores; a frequency above `exact` has a bound there instead. A score
+    is at least `share` times the sum of those in the tables.
     """
-    terms, pieces = bounds.shape
-    rows = tables.shape[1]
+    terms = len(starts)
     sums = np.full(PIECE, -1, dtype=np.float32)
     loose = np.zeros(PIECE, dtype=np.bool_)
     touched = np.empty(PIECE + 1, dtype=np.int32)
@@ -107,7 +107,7 @@ def search(
     found = np.empty(4 * k + 4 * PIECE, dtype=np.int32)
     scores = np.empty(len(found), dtype=np.float32)
     held, count, threshold = 0, 0, np.float32(-1)
-    for piece in range(pieces):
+    for piece in sequence:
         total = np.float32(0)
         for term in range(terms):
             total += bounds[term, piece]
@@ -130,9 +130,7 @@ def search(
         for place in range(terms - 1, first - 1, -1):
             term = order[place]
             begin, end = starts[term] + begins[term, piece], starts[term] + begins[term, piece + 1]
-            seen = _add(
-                docs[begin:end], values[begin:end], base, part, tables[term], exact, sums, loose, touched, seen
-            )
+            seen = _add(docs[begin:end], values[begin:end], base, part, tables[term], exact, sums, loose, touched, seen)
             if seen < 0:
                 return found[:0], False
         for place in range(first - 1, -1, -1):
@@ -310,3 +308,21 @@ def frequencies(docs: Docs, values: Values, starts: Offsets, begins: Docs, wante
             if low < end and docs[low] == doc:
                 out[term, number] = values[low]
     return out
+
+
+@njit(cache=True, nogil=True)
+def add_up(tables: Scores, frequencies: Values, classes: Classes) -> Scores:  # pragma: no cover
+    """The scores float32[n] of documents with these `frequencies` [terms, n] and these classes of length, by the tables.
+
+    Scores are added in the order of the terms, so that they are the sums that scoring term by term gives.
+    """
+    scores = np.zeros(len(classes), dtype=np.float32)
+    for number in range(len(classes)):
+        none = True
+        for term in range(len(tables)):
+            value = np.int64(frequencies[term, number])
+            if value > 0:
+                score = tables[term, min(value, tables.shape[1]) - 1, classes[number]]
+                scores[number] = score if none else scores[number] + score
+                none = False
+    return scores

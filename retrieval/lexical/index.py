@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,12 +14,21 @@ from berdseye.retrieval.lexical.arrays import Docs, Values
 from berdseye.retrieval.lexical.kernels import accumulate, best, gather
 from berdseye.retrieval.lexical.postings import Postings
 from berdseye.retrieval.lexical.pruning import Candidates, Pruning, QueryTerm
-PRUNING=True
+
+PRUNING = True
 from berdseye.retrieval.lexical.scoring import Scoring, Statistics, TermStatistics
 from berdseye.retrieval.lexical.tokenizers import Tokenizer
 from berdseye.retrieval.ranking import top_k
 
 _CHUNK = 1 << 16  # postings scored at a time, so that intermediate results stay in the processor's cache
+_KEPT_TERMS = 1 << 16
+
+
+class _Known(NamedTuple):
+    """A term of an index, by its number."""
+
+    number: int
+    statistics: TermStatistics
 
 
 class LexicalIndex:
@@ -27,6 +37,7 @@ class LexicalIndex:
     def __init__(self, folder: Path, tokenizer: Tokenizer) -> None:
         self.postings, self.tokenizer = Postings(folder), tokenizer
         self._totals = _Pool(self.postings.documents)
+        self._terms: dict[str, _Known | None] = {}
         self._pruning = Pruning(self.postings) if PRUNING else None
 
     @property
@@ -35,12 +46,8 @@ class LexicalIndex:
 
     def statistics(self, queries: Sequence[str]) -> Statistics:
         """The statistics of this index that a scoring function needs for these queries."""
-        terms: dict[str, TermStatistics] = {}
-        for term in {t for query in queries for t in self.tokenizer.terms(query)}:
-            number = self.postings.find(term)
-            if number is not None:
-                docs, values = self.postings.of(number)
-                terms[term] = TermStatistics(len(docs), int(values.sum(dtype=np.int64)))
+        known = {term: self._known(term) for query in queries for term in self.tokenizer.terms(query)}
+        terms = {term: found.statistics for term, found in known.items() if found is not None}
         return Statistics(self.postings.documents, self.postings.tokens, self.postings.mean_idf, terms)
 
     def search(
@@ -52,8 +59,8 @@ class LexicalIndex:
 
     def _search_one(self, tokens: list[str], k: int, scoring: Scoring, statistics: Statistics) -> Ranking:
         counts = Counter(t for t in tokens if t in statistics.terms)
-        numbers = ((term, self.postings.find(term), times) for term, times in counts.items())
-        terms = [QueryTerm(term, number, times) for term, number, times in numbers if number is not None]
+        found = ((term, self._known(term), times) for term, times in counts.items())
+        terms = [QueryTerm(term, known.number, times) for term, known, times in found if known is not None]
         if self._pruning is not None and self._pays(terms, k, scoring):
             candidates = self._pruning.candidates(terms, k, scoring, statistics)
             if candidates is not None:
@@ -71,6 +78,19 @@ class LexicalIndex:
                 totals.add(touched, scoring.document(counts.total(), lengths, statistics))
             return totals.best(k)
 
+    def _known(self, term: str) -> "_Known | None":
+        """The number and the statistics of a term, which are kept: finding and counting take as long as a short search."""
+        if term not in self._terms:
+            number = self.postings.find(term)
+            if len(self._terms) >= _KEPT_TERMS:
+                self._terms = {}
+            if number is None:
+                self._terms[term] = None
+            else:
+                docs, values = self.postings.of(number)
+                self._terms[term] = _Known(number, TermStatistics(len(docs), int(values.sum(dtype=np.int64))))
+        return self._terms[term]
+
     def _pays(self, terms: Sequence[QueryTerm], k: int, scoring: Scoring) -> bool:
         return bool(terms) and scoring.monotone and not scoring.of_documents
 
@@ -78,6 +98,8 @@ class LexicalIndex:
         self, candidates: Candidates, terms: Sequence[QueryTerm], k: int, scoring: Scoring, statistics: Statistics
     ) -> Ranking:
         """The k best of a few documents, whose scores are summed in the order in which those of all would be."""
+        if candidates.scores is not None:
+            return top_k(candidates.docs.astype(np.int64), candidates.scores, k)
         totals = _Totals(len(candidates.docs))
         for term, frequencies in zip(terms, candidates.frequencies, strict=True):
             places = np.flatnonzero(frequencies).astype(np.int32)

@@ -15,13 +15,14 @@ import numpy as np
 
 from berdseye.data.records import Scores
 from berdseye.retrieval.lexical import compiled_pieces
-from berdseye.retrieval.lexical.arrays import Docs, Values
+from berdseye.retrieval.lexical.arrays import Docs, Offsets, Values
 from berdseye.retrieval.lexical.compiled_pieces import CLASSES, KINDS, PIECE, Classes, Limits
 from berdseye.retrieval.lexical.postings import Postings
 from berdseye.retrieval.lexical.scoring import Scoring, Statistics
 
 _KEPT_BYTES = 64 << 20
 _ROWS = 16  # frequencies with scores of their own; the greater ones share a bound
+_FIRST = 8  # pieces searched before the others
 _LONGEST = 1 << 16  # tokens; longer documents are in one class
 _ROUNDING = 2.0**-21  # of one addition in 32 bits, several times over
 
@@ -35,10 +36,14 @@ class QueryTerm(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """Documents int32[n], ascending, with the frequencies [terms, n] of each term of the query."""
+    """Documents int32[n], ascending, with the frequencies [terms, n] of each term of the query.
+
+    `scores` float32[n] are their scores; None if they have to be computed from the frequencies.
+    """
 
     docs: Docs
     frequencies: Values
+    scores: Scores | None
 
 
 class _Pieces(NamedTuple):
@@ -59,11 +64,15 @@ class _Pieces(NamedTuple):
 
 
 class _Lengths(NamedTuple):
-    """Lengths in at most `CLASSES` classes: the class of each document, and the least and greatest length of each class."""
+    """Lengths in at most `CLASSES` classes: the class of each document, and the least and greatest length of each class.
+
+    They are `exact` if these are equal.
+    """
 
     classes: Classes
     shortest: Docs
     longest: Docs
+    exact: bool
 
 
 class Pruning:
@@ -85,14 +94,14 @@ class Pruning:
         Raises `DamagedError` for documents out of order or out of bounds.
         """
         postings, lengths = self._postings, self._classes()
-        pieces = [self._pieces(t.number) for t in terms]
-        rows = min(max(p.most for p in pieces), _ROWS)
-        tables = np.stack([_table(t, p, rows, lengths.shortest, scoring, statistics) for t, p in zip(terms, pieces)])
+        pieces = [self._pieces(term.number) for term in terms]
+        rows = min(max(each.most for each in pieces), _ROWS)
+        tables = _tables(terms, pieces, rows, lengths.shortest, scoring, statistics)
         if not (tables.min() >= 0 and tables.max() < np.inf):
             return None
         share = 1 - _ROUNDING * (len(terms) + 4)
-        if not np.array_equal(lengths.shortest, lengths.longest):
-            lower = np.stack([_table(t, p, rows, lengths.longest, scoring, statistics) for t, p in zip(terms, pieces)])
+        if not lengths.exact:
+            lower = _tables(terms, pieces, rows, lengths.longest, scoring, statistics)
             share *= float(np.divide(lower, tables, out=np.ones_like(tables), where=tables > 0).min())
         bounds = np.empty((len(terms), self._count), dtype=np.float32)
         for each, table, into in zip(pieces, tables, bounds, strict=True):
@@ -100,12 +109,16 @@ class Pruning:
         starts = np.array([each.start for each in pieces], dtype=np.int64)
         begins = np.stack([each.begins for each in pieces])
         docs, sound = compiled_pieces.search(
-            postings.docs, postings.values, lengths.classes, starts, begins, bounds, tables, _ROWS - 1, k, share
+            *(postings.docs, postings.values, lengths.classes, starts, begins),
+            *(bounds, _sequence(bounds), tables, _ROWS - 1, k, share),
         )
         if not sound:
             raise postings.out_of_order()
         docs.sort()
-        return Candidates(docs, compiled_pieces.frequencies(postings.docs, postings.values, starts, begins, docs))
+        frequencies = compiled_pieces.frequencies(postings.docs, postings.values, starts, begins, docs)
+        exact = lengths.exact and frequencies.max(initial=0) < _ROWS
+        scores = compiled_pieces.add_up(tables, frequencies, lengths.classes[docs]) if exact else None
+        return Candidates(docs, frequencies, scores)
 
     def _pieces(self, number: int) -> _Pieces:
         """The pieces of a term's postings. Those of short postings are not kept: they are cut again as fast."""
@@ -134,15 +147,32 @@ class Pruning:
         return self._lengths
 
 
-def _table(
-    term: QueryTerm, pieces: _Pieces, rows: int, lengths: Docs, scoring: Scoring, statistics: Statistics
+def _tables(
+    terms: Sequence[QueryTerm],
+    pieces: Sequence[_Pieces],
+    rows: int,
+    lengths: Docs,
+    scoring: Scoring,
+    statistics: Statistics,
 ) -> Scores:
-    """The scores float32[rows, classes] of a term for frequencies from 1 and these lengths; the last row bounds the greater."""
-    frequencies = np.arange(1, rows + 1, dtype=np.uint16)
-    if pieces.most > rows:
-        frequencies[-1] = pieces.most
-    grid = np.repeat(frequencies, len(lengths)), np.tile(lengths, rows)
-    return (scoring.term(term.term, *grid, statistics) * np.float32(term.times)).reshape(rows, -1)
+    """The scores float32[terms, rows, lengths] of each term for frequencies from 1; the last row bounds those of the greater."""
+    shape = (rows, len(lengths))
+    every = np.tile(lengths, rows)
+    frequencies = np.repeat(np.arange(1, rows + 1, dtype=np.uint16), len(lengths))
+    tables = np.empty((len(terms), *shape), dtype=np.float32)
+    for term, each, table in zip(terms, pieces, tables, strict=True):
+        frequencies[-len(lengths) :] = max(each.most, rows)
+        table[:] = (scoring.term(term.term, frequencies, every, statistics) * np.float32(term.times)).reshape(shape)
+    return tables
+
+
+def _sequence(bounds: Scores) -> Offsets:
+    """The pieces, those with the greatest bounds first: they raise the threshold for the others, which are read in order."""
+    numbers = np.arange(bounds.shape[1])
+    if len(numbers) <= _FIRST:
+        return numbers
+    greatest = np.argpartition(bounds.sum(axis=0), -_FIRST)[-_FIRST:]
+    return np.concatenate([greatest, np.delete(numbers, greatest)])
 
 
 def _classified(lengths: Docs) -> _Lengths:
@@ -156,4 +186,4 @@ def _classified(lengths: Docs) -> _Lengths:
     longest = np.append(present[np.searchsorted(present, first[1:]) - 1], lengths.max(initial=0)).astype(np.int32)
     of_length = np.zeros(_LONGEST + 1, dtype=np.uint8)
     of_length[:] = np.searchsorted(first, np.arange(_LONGEST + 1), side="right") - 1
-    return _Lengths(of_length[capped], first, longest)
+    return _Lengths(of_length[capped], first, longest, bool((first == longest).all()))
