@@ -14,19 +14,17 @@ import numpy.typing as npt
 from numba import njit
 
 from berdseye.data.records import Scores
-from berdseye.retrieval.lexical.arrays import Docs, Offsets, Values
+from berdseye.retrieval.lexical.arrays import CLASSES, KINDS, PIECE, PIECE_BITS, Classes, Docs, Limits, Offsets, Values
 
-PIECE_BITS = 12
-PIECE = 1 << PIECE_BITS
-CLASSES = 255
-"""The most classes of lengths; this number itself says that a piece has no posting of a kind."""
-KINDS = 4
-"""The least class of length is kept for frequencies of 1, 2, 3, and for 4 and more."""
 _SCANNED = 8  # a binary search reads fewer postings than a scan where documents are fewer than postings by this factor
 
-Classes = npt.NDArray[np.uint8]
-Limits = npt.NDArray[np.uint16]
 Flags = npt.NDArray[np.bool_]
+
+
+@njit(cache=True, nogil=True)
+def _row(value: int, rows: int) -> int:  # pragma: no cover
+    """The row of a frequency in a table of scores, whose first row is that of 1 and whose last is that of all greater ones."""
+    return (1 if value < 1 else min(value, rows)) - 1
 
 
 @njit(cache=True, nogil=True)
@@ -50,7 +48,7 @@ def cut(
         while piece < doc >> PIECE_BITS:
             piece += 1
             begins[piece] = at
-        kind = min(max(np.int64(value), 1), KINDS) - 1
+        kind = _row(value, KINDS)
         least[piece, kind] = min(least[piece, kind], classes[doc])
         greatest[piece] = max(greatest[piece], value)
     begins[piece + 1 :] = len(docs)
@@ -71,8 +69,8 @@ def bound(least: Classes, greatest: Limits, table: Scores, bounds: Scores) -> No
             for kind in range(KINDS):
                 found = least[piece, kind]
                 if found != CLASSES:
-                    row = min(kind + 1 if kind + 1 < KINDS else np.int64(greatest[piece]), rows) - 1
-                    highest = max(highest, table[row, found])
+                    value = kind + 1 if kind + 1 < KINDS else int(greatest[piece])
+                    highest = max(highest, table[_row(value, rows), found])
         bounds[piece] = highest
 
 
@@ -182,10 +180,10 @@ def _add(
         doc = np.int64(docs[at]) - base
         if doc < 0 or doc >= len(classes):
             return -1
-        value = np.int64(values[at])
+        value = int(values[at])
         if value > exact:
             loose[doc] = True
-        score = table[max(min(value, rows), 1) - 1, classes[doc]]
+        score = table[_row(value, rows), classes[doc]]
         touched[seen] = doc
         seen += sums[doc] < 0
         sums[doc] = max(sums[doc], np.float32(0)) + score
@@ -223,14 +221,14 @@ def _look_up(
                     high = middle
             if at == len(docs) or np.int64(docs[at]) - base != doc:
                 continue
-        value = np.int64(values[at])
+        value = int(values[at])
         if value > exact:
             loose[doc] = True
-        sums[doc] += table[max(min(value, rows), 1) - 1, classes[doc]]
+        sums[doc] += table[_row(value, rows), classes[doc]]
 
 
 @njit(cache=True, nogil=True)
-def _left(sums: Scores, loose: Flags, touched: Docs, seen: int, least: float) -> int:  # pragma: no cover
+def _left(sums: Scores, loose: Flags, touched: Docs, seen: int, least: Any) -> int:  # pragma: no cover
     """Forget the documents whose sums are below `least`; returns how many are left, at the front of `touched`."""
     kept = 0
     for number in range(seen):
@@ -271,7 +269,7 @@ def _hold(best: Scores, held: int, score: float) -> int:  # pragma: no cover
 
 
 @njit(cache=True, nogil=True)
-def _keep(found: Docs, scores: Scores, count: int, threshold: float) -> int:  # pragma: no cover
+def _keep(found: Docs, scores: Scores, count: int, threshold: Any) -> int:  # pragma: no cover
     """Move the documents with at least this score to the front; returns how many they are."""
     kept = 0
     for number in range(count):
@@ -316,13 +314,13 @@ def add_up(tables: Scores, frequencies: Values, classes: Classes) -> Scores:  # 
 
     Scores are added in the order of the terms, so that they are the sums that scoring term by term gives.
     """
-    scores = np.zeros(len(classes), dtype=np.float32)
+    scores, rows = np.zeros(len(classes), dtype=np.float32), tables.shape[1]
     for number in range(len(classes)):
         none = True
         for term in range(len(tables)):
-            value = np.int64(frequencies[term, number])
+            value = int(frequencies[term, number])
             if value > 0:
-                score = tables[term, min(value, tables.shape[1]) - 1, classes[number]]
+                score = tables[term, _row(value, rows), classes[number]]
                 scores[number] = score if none else scores[number] + score
                 none = False
     return scores

@@ -14,9 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from berdseye.data.records import Scores
-from berdseye.retrieval.lexical import compiled_pieces
-from berdseye.retrieval.lexical.arrays import Docs, Offsets, Values
-from berdseye.retrieval.lexical.compiled_pieces import CLASSES, KINDS, PIECE, Classes, Limits
+from berdseye.retrieval.lexical.arrays import CLASSES, KINDS, PIECE, Classes, Docs, Limits, Offsets, Values
+from berdseye.retrieval.lexical.kernels import pieces as loops
 from berdseye.retrieval.lexical.postings import Postings
 from berdseye.retrieval.lexical.scoring import Scoring, Statistics
 
@@ -47,7 +46,7 @@ class Candidates(NamedTuple):
 
 
 class _Pieces(NamedTuple):
-    """The pieces of a term's postings, which begin at `start`, as `compiled_pieces.cut` describes them.
+    """The pieces of a term's postings, which begin at `start`, as `loops.cut` describes them.
 
     `most` is the greatest frequency of all.
     """
@@ -89,10 +88,12 @@ class Pruning:
     def candidates(
         self, terms: Sequence[QueryTerm], k: int, scoring: Scoring, statistics: Statistics
     ) -> Candidates | None:
-        """The documents that may be among the k best; None if the scores of a term cannot be bounded.
+        """The documents that may be among the k best; None if their scores cannot be bounded, or one may be negative.
 
         Raises `DamagedError` for documents out of order or out of bounds.
         """
+        if not terms or not scoring.monotone or scoring.of_documents:
+            return None
         postings, lengths = self._postings, self._classes()
         pieces = [self._pieces(term.number) for term in terms]
         rows = min(max(each.most for each in pieces), _ROWS)
@@ -105,19 +106,19 @@ class Pruning:
             share *= float(np.divide(lower, tables, out=np.ones_like(tables), where=tables > 0).min())
         bounds = np.empty((len(terms), self._count), dtype=np.float32)
         for each, table, into in zip(pieces, tables, bounds, strict=True):
-            compiled_pieces.bound(each.least, each.greatest, table, into)
+            loops.bound(each.least, each.greatest, table, into)
         starts = np.array([each.start for each in pieces], dtype=np.int64)
         begins = np.stack([each.begins for each in pieces])
-        docs, sound = compiled_pieces.search(
+        docs, sound = loops.search(
             *(postings.docs, postings.values, lengths.classes, starts, begins),
             *(bounds, _sequence(bounds), tables, _ROWS - 1, k, share),
         )
         if not sound:
             raise postings.out_of_order()
         docs.sort()
-        frequencies = compiled_pieces.frequencies(postings.docs, postings.values, starts, begins, docs)
+        frequencies = loops.frequencies(postings.docs, postings.values, starts, begins, docs)
         exact = lengths.exact and frequencies.max(initial=0) < _ROWS
-        scores = compiled_pieces.add_up(tables, frequencies, lengths.classes[docs]) if exact else None
+        scores = loops.add_up(tables, frequencies, lengths.classes[docs]) if exact else None
         return Candidates(docs, frequencies, scores)
 
     def _pieces(self, number: int) -> _Pieces:
@@ -129,7 +130,7 @@ class Pruning:
         docs, values = self._postings.of(number)
         begins = np.empty(self._count + 1, dtype=np.int32)
         least, greatest = np.empty((self._count, KINDS), dtype=np.uint8), np.empty(self._count, dtype=np.uint16)
-        if not compiled_pieces.cut(docs, values, self._classes().classes, begins, least, greatest):
+        if not loops.cut(docs, values, self._classes().classes, begins, least, greatest):
             raise self._postings.out_of_order()
         pieces = _Pieces(self._postings.start(number), begins, least, greatest, int(greatest.max(initial=1)))
         if len(docs) > self._count:
@@ -187,3 +188,8 @@ def _classified(lengths: Docs) -> _Lengths:
     of_length = np.zeros(_LONGEST + 1, dtype=np.uint8)
     of_length[:] = np.searchsorted(first, np.arange(_LONGEST + 1), side="right") - 1
     return _Lengths(of_length[capped], first, longest, bool((first == longest).all()))
+
+
+def pruning_of(postings: Postings) -> Pruning | None:
+    """The pieces of an index; None without Numba."""
+    return None if loops is None else Pruning(postings)
