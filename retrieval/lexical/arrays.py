@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+Bytes = npt.NDArray[np.uint8]
 Docs = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
 Values = npt.NDArray[Any]

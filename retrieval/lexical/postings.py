@@ -19,7 +19,7 @@ import numpy.typing as npt
 from berdseye.data.errors import DamagedError
 from berdseye.retrieval.indexes import index_files
 from berdseye.retrieval.lexical.arrays import Docs, Offsets, Values, mapped
-from berdseye.retrieval.lexical.kernels import within
+from berdseye.retrieval.lexical.kernels import find, within
 
 _VALUES = ("uint16", "float32")
 FORMAT = 1  # version of the file format; increased whenever older indexes cannot be read any more
@@ -53,9 +53,11 @@ class Postings:
 
     def find(self, term: str) -> int | None:
         """The number of a term; None if the collection does not contain it."""
-        wanted = term.encode("utf-8", "surrogatepass")
-        at = bisect_left(range(len(self._term_ends)), wanted, key=self._term)
-        return at if at < len(self._term_ends) and self._term(at) == wanted else None
+        wanted = np.frombuffer(term.encode("utf-8", "surrogatepass"), np.uint8)
+        at = int(find(self._terms, self._term_ends, wanted))
+        if at < -1:
+            raise self._out_of_bounds(-2 - at)
+        return at if at >= 0 else None
 
     def start(self, term: int) -> int:
         """The place in `docs` and `values` where the postings of a term begin."""
@@ -95,8 +97,11 @@ class Postings:
     def _term(self, number: int) -> bytes:
         begin, end = int(self._term_ends[number - 1]) if number else 0, int(self._term_ends[number])
         if not 0 <= begin <= end <= len(self._terms):
-            raise self.damaged("terms.ends", f"term {number:,} is out of bounds")
+            raise self._out_of_bounds(number)
         return bytes(self._terms[begin:end])
+
+    def _out_of_bounds(self, number: int) -> DamagedError:
+        return self.damaged("terms.ends", f"term {number:,} is out of bounds")
 
     def _mapped(self, name: str, dtype: npt.DTypeLike) -> Any:
         try:

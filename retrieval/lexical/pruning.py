@@ -185,9 +185,9 @@ def _classified(lengths: Docs) -> _Lengths:
         edges = np.geomspace(max(present[0], 1), present[-1], CLASSES - 1)
         first = present[np.unique(np.append(0, np.searchsorted(present, edges, side="right") - 1))]
     longest = np.append(present[np.searchsorted(present, first[1:]) - 1], lengths.max(initial=0)).astype(np.int32)
-    of_length = np.zeros(_LONGEST + 1, dtype=np.uint8)
-    of_length[:] = np.searchsorted(first, np.arange(_LONGEST + 1), side="right") - 1
-    return _Lengths(of_length[capped], first, longest, bool((first == longest).all()))
+    begun = np.zeros(present[-1] + 1, dtype=np.uint8)
+    begun[first[1:]] = 1
+    return _Lengths(np.cumsum(begun, dtype=np.uint8)[capped], first, longest, bool((first == longest).all()))
 
 
 def pruning_of(postings: Postings) -> Pruning | None:

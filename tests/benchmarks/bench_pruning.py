@@ -1,8 +1,9 @@
 """Pruned search beside the scoring of all postings, tantivy and bm25s: milliseconds a query over the same made passages.
 
-    BERDSEYE_BENCH_SIZES="100000,1000000" BERDSEYE_BENCH_BM25S=100000 make bench BENCH=tests/benchmarks/bench_pruning.py
+    BERDSEYE_BENCH_SIZES="100000,1000000" BERDSEYE_BENCH_BM25S=100000 \
+    python -m pytest -m benchmark -s tests/benchmarks/bench_pruning.py
 
-Each query is asked of every engine in turn, once, in one process, so that whatever else runs on the machine slows all of them.
+Each query is asked of every engine once, in random order, in one process, so that whatever else runs on the machine slows all.
 Queries have no stop words, which tantivy would search and the others would not. BERDSEYE_BENCH_BM25S is the largest size at which
 bm25s is measured, since it needs several gigabytes at a million.
 """
@@ -11,6 +12,8 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import bm25s
@@ -97,7 +100,7 @@ def same(one: list[Ranking], other: list[Ranking]) -> bool:
 @pytest.mark.parametrize("size", SIZES)
 def test_pruned_search(size: int, tmp_path: Path) -> None:
     """Prints the medians and their ratios; asserts that pruning changes no ranking."""
-    folder, scoring = tmp_path / "ours", BM25()
+    folder, scoring, rng = tmp_path / "ours", BM25(), np.random.default_rng(0)
     folder.mkdir()
     build_postings(texts(size), ENGLISH, folder)
     pruned, plain = ours(folder, pruned=True), ours(folder, pruned=False)
@@ -111,31 +114,24 @@ def test_pruned_search(size: int, tmp_path: Path) -> None:
     others = [name for name in engines if name != "pruned"]
     print(f"\n{size:,} passages; ratios are pruned / other, of the medians")
     print("| k | words |", *(f"{name}, ms |" for name in engines), *(f"/ {name} |" for name in others))
-    for k in (10, 100):
-        for length in WORDS:
-            asked = queries(length)
-            assert same(pruned.search(asked[:WARMING], k, scoring), plain.search(asked[:WARMING], k, scoring))
-            taken: dict[str, list[float]] = {name: [] for name in engines}
-            for number, query in enumerate(asked):
-                names = list(engines)
-                for name in names[number % len(names) :] + names[: number % len(names)]:
-                    search = engines[name]
-                    taken[name].append(milliseconds(lambda search=search, query=query: search(query, k)))  # type: ignore[misc]
-            medians = {name: float(np.median(times[WARMING:])) for name, times in taken.items()}
-            print(f"| {k} | {length} |", *(f"{medians[name]:.2f} |" for name in engines), end=" ")
-            print(*(f"{medians['pruned'] / medians[name]:.2f} |" for name in others))
+    for k, length in product((10, 100), WORDS):
+        asked = queries(length)
+        assert same(pruned.search(asked[:WARMING], k, scoring), plain.search(asked[:WARMING], k, scoring))
+        taken: dict[str, list[float]] = {name: [] for name in engines}
+        for query in asked:
+            for name in rng.permutation(list(engines)).tolist():
+                taken[name].append(milliseconds(partial(engines[name], query, k)))
+        medians = {name: float(np.median(times[WARMING:])) for name, times in taken.items()}
+        print(f"| {k} | {length} |", *(f"{medians[name]:.2f} |" for name in engines), end=" ")
+        print(*(f"{medians['pruned'] / medians[name]:.2f} |" for name in others), flush=True)
     for length in (6, 12):
-        first = {"pruned": list[float](), "all": list[float]()}
-        for query in queries(length)[:OPENED]:
-            for name, times in first.items():
-                times.append(
-                    milliseconds(
-                        lambda name=name, query=query: ours(folder, pruned=name == "pruned").search(
-                            [query], 100, scoring
-                        )  # type: ignore[misc]
-                    )
-                )
-        print(
-            f"opened for one query of {length} words, k=100, ms:",
-            {n: round(float(np.median(t)), 2) for n, t in first.items()},
-        )
+        first: dict[bool, list[float]] = {True: [], False: []}
+        for query, kind in product(queries(length)[:OPENED], first):
+            first[kind].append(milliseconds(partial(once, folder, query, kind)))
+        times = {("pruned" if kind else "all"): round(float(np.median(found)), 2) for kind, found in first.items()}
+        print(f"opened for one query of {length} words, k=100, ms:", times)
+
+
+def once(folder: Path, query: str, pruned: bool) -> None:
+    """Open the index for one query."""
+    ours(folder, pruned=pruned).search([query], 100, BM25())

@@ -16,6 +16,7 @@ from berdseye.retrieval.lexical import pruning
 from berdseye.retrieval.lexical.arrays import CLASSES, PIECE
 from berdseye.retrieval.lexical.bm25 import BM25, VARIANTS
 from berdseye.retrieval.lexical.index import LexicalIndex
+from berdseye.retrieval.lexical.kernels import pieces as loops
 from berdseye.retrieval.lexical.pruning import Candidates, Pruning, QueryTerm
 from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
 from berdseye.retrieval.lexical.scoring import Scoring, combined
@@ -151,7 +152,7 @@ def test_bounds_are_the_greatest_scores_of_their_pieces(tmp_path: Path, variant:
     pieces, lengths = kept._pieces(0), kept._classes()
     tables = pruning._tables([QueryTerm("w0", 0, 1)], [pieces], pieces.most, lengths.shortest, scoring, statistics)
     bounds = np.empty(3, np.float32)
-    pruning.loops.bound(pieces.least, pieces.greatest, tables[0], bounds)
+    loops.bound(pieces.least, pieces.greatest, tables[0], bounds)
     assert bounds.tolist() == [scores[docs // PIECE == n].max() for n in range(3)]
 
 
