@@ -28,6 +28,24 @@ def _row(value: int, rows: int) -> int:  # pragma: no cover
 
 
 @njit(cache=True, nogil=True)
+def present(lengths: Docs, longest: int) -> Flags:  # pragma: no cover
+    """Which lengths there are, bool[longest + 1]; longer ones count as the longest."""
+    found = np.zeros(longest + 1, dtype=np.bool_)
+    for number in range(len(lengths)):
+        found[min(max(lengths[number], 0), longest)] = True
+    return found
+
+
+@njit(cache=True, nogil=True)
+def classified(lengths: Docs, class_of: Classes) -> Classes:  # pragma: no cover
+    """The class of each length; those beyond the end of `class_of` are of its last class."""
+    out = np.empty(len(lengths), dtype=np.uint8)
+    for number in range(len(lengths)):
+        out[number] = class_of[min(max(lengths[number], 0), len(class_of) - 1)]
+    return out
+
+
+@njit(cache=True, nogil=True)
 def cut(
     docs: Docs, values: Values, classes: Classes, begins: Docs, least: Classes, greatest: Limits
 ) -> bool:  # pragma: no cover

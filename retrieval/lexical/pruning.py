@@ -178,8 +178,7 @@ def _sequence(bounds: Scores) -> Offsets:
 
 def _classified(lengths: Docs) -> _Lengths:
     """Each length is a class where there are few; otherwise a class holds lengths of about the same ratio."""
-    capped = np.clip(lengths, 0, _LONGEST)
-    present = np.flatnonzero(np.bincount(capped)).astype(np.int32)
+    present = np.flatnonzero(loops.present(lengths, _LONGEST)).astype(np.int32)
     first = present
     if len(present) > CLASSES:
         edges = np.geomspace(max(present[0], 1), present[-1], CLASSES - 1)
@@ -187,7 +186,9 @@ def _classified(lengths: Docs) -> _Lengths:
     longest = np.append(present[np.searchsorted(present, first[1:]) - 1], lengths.max(initial=0)).astype(np.int32)
     begun = np.zeros(present[-1] + 1, dtype=np.uint8)
     begun[first[1:]] = 1
-    return _Lengths(np.cumsum(begun, dtype=np.uint8)[capped], first, longest, bool((first == longest).all()))
+    return _Lengths(
+        loops.classified(lengths, np.cumsum(begun, dtype=np.uint8)), first, longest, bool((first == longest).all())
+    )
 
 
 def pruning_of(postings: Postings) -> Pruning | None:
