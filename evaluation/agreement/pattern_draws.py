@@ -4,10 +4,11 @@ A bootstrap over items is too narrow there: few items have the rare label, and r
 (`berdseye.evaluation.agreement.kappa`), the patterns of labels are multinomial, their probabilities have a Dirichlet prior, and
 the interval is between the 2.5% and 97.5% quantiles of the coefficient under the posterior distribution, by simulation.
 
-For items with m labels of q values, the prior adds min(1, 2 / (m - 1)) items in all to the q patterns in which every rater gives
-the same label, and half an item in all to the patterns of two labels. For two raters this is the prior of Cohen's kappa. With
-more raters, an item on which all agree says more about agreement, and therefore has less prior weight. Items with different
-numbers of labels share the prior in proportion to their numbers. `tests/benchmarks/bench_intervals.py` measures the coverage.
+For items with m labels of q values, the prior adds 4 / (m + 2) items in all to the q patterns in which every rater gives the
+same label, and half an item in all to the patterns of two labels. For two raters this is the prior of Cohen's kappa. With more
+raters, an item on which all agree says more about agreement, and therefore has less prior weight. Items with different numbers
+of labels share the prior in proportion to their numbers. The prior was chosen among nine by coverage, which
+`tests/benchmarks/bench_intervals.py` measures for three raters.
 """
 
 from itertools import combinations
@@ -51,7 +52,7 @@ def _posterior(counts: Ints, times: Doubles) -> tuple[Ints, Doubles]:
     for m in np.unique(raters).tolist():
         share = float(times[raters == m].sum() / times.sum())
         divided = [(i, j, votes) for i, j in combinations(range(q), 2) for votes in range(1, m)]
-        prior = {_pattern(q, {i: m}): min(1.0, 2 / (m - 1)) / q for i in range(q)}
+        prior = {_pattern(q, {i: m}): 4 / (m + 2) / q for i in range(q)}
         prior |= {_pattern(q, {i: votes, j: m - votes}): 0.5 / len(divided) for i, j, votes in divided}
         for pattern, weight in prior.items():
             parameters[pattern] = parameters.get(pattern, 0.0) + share * weight
