@@ -11,6 +11,7 @@ not negative, sum to 1 at most, so that a combination is within the bounds of a 
 weights as if `PRIOR` more labels had shown these (ridge): few labels do not choose between detectors.
 """
 
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -115,3 +116,36 @@ def _weights(labels: Doubles, values: Doubles) -> Doubles:
 
 def _combined(detectors: Doubles, weights: Doubles, folds: Ints) -> Proxy:
     return Proxy(np.einsum("dn,nd->n", detectors, weights[folds]), weights.mean(axis=0))
+
+
+@dataclass(frozen=True)
+class DetectedSample:
+    """A sample with the values of several detectors: `detectors` float64[n_detectors, n_units]; `questions` int64[n_units].
+
+    The values in `sample.detector` are their mean, which needs no label.
+    """
+
+    sample: DrawnSample
+    detectors: Doubles
+    questions: Ints
+
+    def first_steps(self, steps: int) -> "DetectedSample":
+        """Return the sample as it was after the first draws."""
+        cut = replace(self.sample, sequence=self.sample.sequence[:steps], chances=self.sample.chances[:steps])
+        return replace(self, sample=cut)
+
+    def minus(self, other: "DetectedSample") -> "DetectedSample":
+        """Return the sample of the difference of two totals over the same units."""
+        return replace(self, sample=self.sample.minus(other.sample), detectors=self.detectors - other.detectors)
+
+    def relevant(self, weights: Doubles | None) -> "DetectedSample":
+        """Return the sample of the units that can contribute, where the weights float64[n_units] of the draws are known."""
+        kept = self.sample.span > 0
+        if weights is None or kept.all():
+            return self
+        return DetectedSample(self.sample.only(kept, weights), self.detectors[:, kept], self.questions[kept])
+
+    def combined(self) -> tuple[DrawnSample, Doubles]:
+        """Return the sample with the combination of the detectors, and the weights of these, float64[n_detectors]."""
+        proxy = proxy_of_total(self.sample, self.detectors, self.questions)
+        return replace(self.sample, detector=proxy.values), proxy.weights
