@@ -17,18 +17,15 @@ import numpy as np
 
 from berdseye.data.statistics import FEWEST_UNITS
 from berdseye.evaluation.agreement.alignment import Ints
-from berdseye.evaluation.agreement.coefficients import RESAMPLES, Coefficient, Doubles
+from berdseye.evaluation.agreement.coefficients import Coefficient, Doubles
 
+_DRAWS = 4000
 _TAILS = (0.025, 0.975)
-
-
-def pattern_interval_name(draws: int = RESAMPLES) -> str:
-    """Return what tables say of the interval."""
-    return f"quantiles of a Dirichlet posterior distribution of the label patterns ({draws:,} draws)"
+PATTERN_INTERVAL = f"quantiles of a Dirichlet posterior distribution of the label patterns ({_DRAWS:,} draws)"
 
 
 def pattern_interval(
-    counts: Ints, times: Doubles, form: Coefficient, value: float, *, draws: int = RESAMPLES, seed: int = 0
+    counts: Ints, times: Doubles, form: Coefficient, value: float, *, draws: int = _DRAWS, seed: int = 0
 ) -> tuple[float, float]:
     """Return the ends of the 95% interval of a coefficient over items with two or more labels each.
 

@@ -23,7 +23,7 @@ from berdseye.evaluation.agreement.coefficients import (
     patterns,
 )
 from berdseye.evaluation.agreement.pairwise import PairAgreement, pair_agreements, positive_and_negative, with_width
-from berdseye.evaluation.agreement.pattern_draws import pattern_interval, pattern_interval_name
+from berdseye.evaluation.agreement.pattern_draws import PATTERN_INTERVAL, pattern_interval
 
 _OWN = "Berdseye"
 
@@ -79,9 +79,9 @@ def together(
     ) -> Statistic:
         if groups is not None:
             return row(name, value, kept, form, over, by)
-        ends = pattern_interval(grouped.counts[kept], times[kept], form, value, draws=resamples, seed=seed)
-        by_posterior = pattern_interval_name(resamples) if ends[0] == ends[0] else NO_INTERVAL
-        return Statistic(name, value, *ends, over, n - over, by_posterior, by)
+        ends = pattern_interval(grouped.counts[kept], times[kept], form, value, seed=seed)
+        method = PATTERN_INTERVAL if ends[0] == ends[0] else NO_INTERVAL
+        return Statistic(name, value, *ends, over, n - over, method, by)
 
     def simple(name: str, form: coefficients.Coefficient) -> Statistic:
         kept = np.flatnonzero(paired)

@@ -24,7 +24,7 @@ from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.protocol import Detector
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource
 from berdseye.evaluation.measures import Measure, parse_measure
-from berdseye.evaluation.scores.sampled_labels import Draws, batch_draws, planned_draws
+from berdseye.evaluation.scores.batch_draws import Draws, batch_draws, planned_draws
 from berdseye.evaluation.selection.sampled_decision import SampledDecision, sampled_decision, unit_values
 from berdseye.evaluation.statistics.drawn_sample import total
 from berdseye.evaluation.trust.decision import OUTCOMES, Decision, compared_questions

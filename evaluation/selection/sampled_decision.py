@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scores.sampled_labels import Draws
+from berdseye.evaluation.scores.batch_draws import Draws
 from berdseye.evaluation.statistics.anytime import Evidence, evidence
 from berdseye.evaluation.statistics.drawn_sample import DrawnSample
 from berdseye.evaluation.trust.decision import AnsweredQuestion, compared_questions, system_values

@@ -59,7 +59,8 @@ def comparisons(
     if gatherer.source.corrected:
         people = {name: np.concatenate([_people(s) for s in scores]) for name, scores in by_system.items()}
         sampled = {name: scores[0].sampled if len(scores) == 1 else None for name, scores in by_system.items()}
-        pairs = corrected_comparisons(people, values, correction, sampled)
+        said = {name: np.concatenate([s.detectors for s in scores], axis=1) for name, scores in by_system.items()}
+        pairs = corrected_comparisons(people, said, correction, sampled)
     else:
         pairs = compare(values, test=test, correction=correction, bounds=parse_measure(measure).differences, seed=seed)
         pairs = [c if enough_judged(judged[c.a, c.b], gatherer.floor) else withheld_difference(c) for c in pairs]
@@ -116,23 +117,23 @@ def corrected_comparisons(
 ) -> list[Comparison]:
     """Compare every pair of systems by the difference of their corrected means.
 
-    `people` and `detector` hold the values of each system by question, float64[n_questions]. People's values count on the
+    `people` and `detector` hold the values of each system by question, float64[n_questions] (of several detectors
+    float64[n_detectors, n_questions]). People's values count on the
     questions that they judged completely for both systems. Two systems whose labels in `sampled` come from one batch of draws are
     compared by these draws instead.
     """
     comparisons = []
     for a, b in combinations(detector, 2):
         differences = detector[a] - detector[b]
+        left_out = int(np.isnan(np.atleast_2d(differences)[0]).sum())
         ours, theirs = (sampled.get(a), sampled.get(b)) if sampled else (None, None)
         by_draws = ours.minus(theirs) if ours is not None and theirs is not None else None
         if by_draws is not None:
             value, low, high, n = by_draws.estimate
-            left_out = int(np.isnan(differences).sum())
             comparisons.append(Comparison(a, b, value, low, high, n, left_out, "t", by_draws.p, by_draws.p))
             continue
         mean = corrected_mean(people[a] - people[b], differences, bounds=(-1.0, 1.0))
         value, low, high, n = mean.estimate
-        left_out = int(np.isnan(differences).sum())
         comparisons.append(Comparison(a, b, value, low, high, n, left_out, "t", mean.p, mean.p))
     return adjusted(comparisons, correction)
 

@@ -62,7 +62,7 @@ def test_the_table_names_the_method_and_says_where_there_is_none() -> None:
     labels = [aligned(long_form(*("xxyyxyxxyy"[:n], "xyyyxxxxyx"[:n], "xxyyxyxxyx"[:n]))) for n in (10, 4)]
     rows, few = ({row.statistic: row for row in together(side)} for side in labels)
     for name in ("Fleiss' kappa", "Krippendorff's alpha"):
-        assert rows[name].interval == "quantiles of a Dirichlet posterior distribution of the label patterns (1,000 draws)"
+        assert rows[name].interval == "quantiles of a Dirichlet posterior distribution of the label patterns (4,000 draws)"
         assert rows[name].low < rows[name].value < rows[name].high
         assert few[name].n == 4 < FEWEST_UNITS
         assert (few[name].interval, np.isnan(few[name].low)) == (NO_INTERVAL, True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from berdseye.evaluation.measures import parse_measure
-from berdseye.evaluation.scores.sampled_labels import Draws
+from berdseye.evaluation.scores.batch_draws import Draws
 from berdseye.evaluation.selection.sampled_decision import SampledDecision, sampled_decision
 from berdseye.evaluation.trust.labelled_lists import LabelledLists
 from tests.evaluation.trust.made_lists import lists_of
