@@ -20,6 +20,8 @@ from berdseye.evaluation.agreement.alignment import Ints
 from berdseye.evaluation.agreement.coefficients import Coefficient, Doubles
 
 _DRAWS = 4000
+_POPULATION = 1e9
+"""The items that a draw stands for: alpha's correction for a small sample is no part of its value in the population."""
 _TAILS = (0.025, 0.975)
 PATTERN_INTERVAL = f"quantiles of a Dirichlet posterior distribution of the label patterns ({_DRAWS:,} draws)"
 
@@ -37,7 +39,7 @@ def pattern_interval(
         return float("nan"), float("nan")
     patterns, weights = _posterior(counts, times)
     drawn = np.random.default_rng(seed).standard_gamma(weights, size=(draws, len(weights)))
-    drawn *= times.sum() / drawn.sum(axis=1, keepdims=True)
+    drawn *= _POPULATION / drawn.sum(axis=1, keepdims=True)
     low, high = np.nanquantile(form(patterns, drawn), _TAILS)
     return float(min(low, value)), float(max(high, value))
 

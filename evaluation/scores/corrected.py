@@ -51,7 +51,8 @@ def corrected_mean(
     """Estimate the mean that people would give if they judged all questions.
 
     `people` float64[n_questions] is NaN where people did not judge; `detector` float64[n_questions] is NaN only where a question
-    has no value at all. Several detectors are float64[n_detectors, n_questions]. `weight` None uses the optimal weight of PPI++, between 0 (people alone) and 1 (plain PPI, unbiased for
+    has no value at all. Several detectors are float64[n_detectors, n_questions], and their combination counts as the detector
+    (`proxy_of_mean`). `weight` None uses the optimal weight of PPI++, between 0 (people alone) and 1 (plain PPI, unbiased for
     every sample size; with a tuned weight the bias is of order 1/n).
 
     An unbiased estimate can lie slightly outside `bounds`, the least and the largest value of a question. The interval is

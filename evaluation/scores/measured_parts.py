@@ -54,7 +54,7 @@ class Parts:
     @property
     def drawable(self) -> Bools:
         """Which parts the batch draws as a whole, bool[n_parts]."""
-        return (self.units >= 0) & ~self.split & (self.outside == 0)
+        return np.asarray((self.units >= 0) & ~self.split & (self.outside == 0))
 
     @property
     def fixed(self) -> Bools:

@@ -158,7 +158,9 @@ def without_questions(scores: Sequence[Score], left_out: Sequence[bool]) -> list
             estimate = mean_with_interval(values, bounds=bounds)
         if score.withheld:
             estimate = Estimate(np.nan, np.nan, np.nan, estimate.n)
-        remaining.append(replace(score, values=values, people=people, further=further, posterior_draws=draws, estimate=estimate))
+        remaining.append(
+            replace(score, values=values, people=people, further=further, posterior_draws=draws, estimate=estimate)
+        )
     return remaining
 
 

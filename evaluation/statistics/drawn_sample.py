@@ -145,9 +145,7 @@ def total(sample: DrawnSample, *, weight: float | None = None, confidence: float
     return sum_of_totals([sample], weight=weight, confidence=confidence)
 
 
-def sum_of_totals(
-    samples: Sequence[DrawnSample], *, weight: float | None = None, confidence: float = 0.95
-) -> Total:
+def sum_of_totals(samples: Sequence[DrawnSample], *, weight: float | None = None, confidence: float = 0.95) -> Total:
     """Estimate the sum of the totals of several samples, as `total` does for one.
 
     Each sample was drawn for itself: given all draws before, of any sample, the probability of a draw is the stored one.

@@ -1,4 +1,4 @@
-"""Intervals of Fleiss' kappa and Krippendorff's alpha from label patterns: their prior, their coverage, and where there are none."""
+"""Intervals of Fleiss' kappa and Krippendorff's alpha from label patterns: prior, coverage, and where there are none."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,9 @@ def test_the_table_names_the_method_and_says_where_there_is_none() -> None:
     labels = [aligned(long_form(*("xxyyxyxxyy"[:n], "xyyyxxxxyx"[:n], "xxyyxyxxyx"[:n]))) for n in (10, 4)]
     rows, few = ({row.statistic: row for row in together(side)} for side in labels)
     for name in ("Fleiss' kappa", "Krippendorff's alpha"):
-        assert rows[name].interval == "quantiles of a Dirichlet posterior distribution of the label patterns (4,000 draws)"
+        assert (
+            rows[name].interval == "quantiles of a Dirichlet posterior distribution of the label patterns (4,000 draws)"
+        )
         assert rows[name].low < rows[name].value < rows[name].high
         assert few[name].n == 4 < FEWEST_UNITS
         assert (few[name].interval, np.isnan(few[name].low)) == (NO_INTERVAL, True)
@@ -84,5 +86,7 @@ def test_intervals_are_within_the_bounds_and_about_the_value(rows: list[list[int
         assert np.isnan(low)
         return
     assert -1 <= low <= value <= high <= 1
-    many = pattern_interval(found.counts, 100.0**factor * times, coefficients.raw, coefficients.raw(found.counts, times).item())
+    many = pattern_interval(
+        found.counts, 100.0**factor * times, coefficients.raw, coefficients.raw(found.counts, times).item()
+    )
     assert many[1] - many[0] < 0.15
