@@ -23,7 +23,7 @@ Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 FOLDS = 5
 """How many parts the questions are divided into; fewer if fewer questions have labels."""
-PRIOR = 5.0
+PRIOR = 2.0
 """The number of labels that the equal weights count for."""
 
 
@@ -101,17 +101,19 @@ def _weights(labels: Doubles, values: Doubles) -> Doubles:
     from scipy.optimize import nnls
 
     count = values.shape[1]
-    equal = np.full(count, 1 / count)
     if len(labels) < 2:
-        return equal
+        return np.full(count, 1 / count)
     about = values - values.mean(axis=0)
     spread = np.sqrt((about**2).mean(axis=0))
-    if not spread.any():
-        return equal
-    prior = np.sqrt(PRIOR) * np.where(spread > 0, spread, spread.max())
-    rows = np.concatenate([about, np.diag(prior)])
+    told = spread > 0  # a detector that says the same of everything explains nothing
+    if not told.any():
+        return np.full(count, 1 / count)
+    prior, equal = np.sqrt(PRIOR) * spread[told], 1 / int(told.sum())
+    rows = np.concatenate([about[:, told], np.diag(prior)])
     found, _ = nnls(rows, np.concatenate([labels - labels.mean(), prior * equal]))
-    return np.asarray(found / max(1.0, float(found.sum())))
+    weights = np.zeros(count)
+    weights[told] = found / max(1.0, float(found.sum()))
+    return weights
 
 
 def _combined(detectors: Doubles, weights: Doubles, folds: Ints) -> Proxy:

@@ -26,9 +26,7 @@ from tests.benchmarks.bench_sampled_labels import (
 )
 
 Doubles = npt.NDArray[np.float64]
-TOGETHER = (
-    ("good", "good"), ("good", "poor"), ("poor", "poor"), ("good", "useless"), ("poor", "poor", "poor", "useless"),
-)  # fmt: skip
+TOGETHER = (("good", "good"), ("good", "poor"), ("good", "useless"), ("poor", "poor", "poor", "useless"))
 _DEPTH = 5
 
 

@@ -63,6 +63,8 @@ def corrected(
 ) -> None:
     """Compare measures by the detector's labels, by human labels, and by the detector corrected with human labels.
 
+    `--labels "corrected(A,B)"` corrects several detectors together, and shows the weight of each.
+
     Example: `berdseye study corrected --dataset kialo`
     """
 
