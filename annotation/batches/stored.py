@@ -359,7 +359,7 @@ def _places(plan: BatchPlan, items: Sequence[Item]) -> dict[str, Place]:
     if plan.order not in SAMPLED:
         return {}
     records = [item.record for item in items]
-    found = places(records, [_expected_error(plan, item) for item in items], plan.drawn_by, plan.seed)
+    found = places(records, [_expected_error(plan, item) for item in items], plan.drawn_by, plan.seed, plan.name)
     return {record.key: place for record, place in zip(records, found, strict=True)}
 
 

@@ -43,7 +43,7 @@ class BatchDraws(Draws):
     def independent_of(self, other: "BatchDraws") -> bool:
         """Whether the draws of two batches are independent given what either has drawn before.
 
-        Two batches of one seed from before version 0.7 drew by the same random numbers. Changed weights hide these numbers.
+        Batches of one seed in earlier versions drew by the same random numbers. Changed weights hide these numbers.
         """
         if self.batch.id == other.batch.id:
             return False
