@@ -62,6 +62,10 @@ class Item(NamedTuple):
     propensity: float | None = None
 
 
+WEIGHTS, FIRST = "weights", "first"
+"""Key and value of the recipe of a batch in the order by decision whose weights stay those that it was created with."""
+
+
 @dataclass(frozen=True)
 class BatchPlan:
     """The settings of a new batch. If `people` is empty, anyone may judge.
@@ -115,6 +119,11 @@ class Batch:
     drawn_by: Unit | None
     people: tuple[Annotator, ...]
     is_open: bool
+
+    @property
+    def keeps_weights(self) -> bool:
+        """Whether all draws have the weights that the batch was created with. Decisions of earlier versions renewed them."""
+        return self.order != "decision" or self.recipe.get(WEIGHTS) == FIRST
 
     def admits(self, person: Annotator) -> bool:
         """Return whether this person may judge pairs of the batch."""

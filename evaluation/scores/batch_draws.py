@@ -27,6 +27,11 @@ class Draws:
     chances: Doubles
     weights: Doubles
 
+    @property
+    def changing(self) -> bool:
+        """Whether earlier draws can have had other weights than the present ones."""
+        return False
+
 
 @dataclass(frozen=True)
 class BatchDraws(Draws):
@@ -38,7 +43,12 @@ class BatchDraws(Draws):
     @property
     def fixed_weights(self) -> Doubles | None:
         """The weights, if they were equal in all draws."""
-        return None if self.batch.order == "decision" else self.weights
+        return None if self.changing else self.weights
+
+    @property
+    def changing(self) -> bool:
+        """Whether earlier draws can have had other weights: a decision of an earlier version renewed them."""
+        return not self.batch.keeps_weights
 
     def independent_of(self, other: "BatchDraws") -> bool:
         """Whether the draws of two batches are independent given what either has drawn before.
