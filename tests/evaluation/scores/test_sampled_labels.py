@@ -167,21 +167,27 @@ def test_two_batches_count_together(small: Workspace, run: Run, judgments: Judgm
     assert found.sampled is not None
     names = {one.draws.batch.name for one in found.sampled.batches}
     assert names == {"drawn", "again"}
-    assert "the batches 'again' and 'drawn'" in found.sample_note or "the batches 'drawn' and 'again'" in found.sample_note
+    assert (
+        "the batches 'again' and 'drawn'" in found.sample_note or "the batches 'drawn' and 'again'" in found.sample_note
+    )
     shares = np.sum([one.shares for one in found.sampled.batches], axis=0)
     np.testing.assert_allclose(shares[found.sampled.counted[found.sampled.batches[0].parts.questions]], 1)
     row = found.as_row()
     assert set(str(row["batch"]).split(", ")) == names
 
 
-def test_batches_on_different_questions_hold_the_whole_together(small: Workspace, run: Run, judgments: Judgments) -> None:
+def test_batches_on_different_questions_hold_the_whole_together(
+    small: Workspace, run: Run, judgments: Judgments
+) -> None:
     items = of_runs(small, [run.manifest.name], 2)
     for name in ("zoos", "cars"):
         part = [item for item in items if item.record.question_id == name]
         plan = BatchPlan(name, order="random", drawn_by="passage", seed=3)
         judge_next(judgments, create_batch(judgments, plan, part), "s" * len(part))
         if name == "zoos":
-            with pytest.raises(BadInputError, match="batch 'zoos' does not hold 2 pairs of this run that nobody has judged"):
+            with pytest.raises(
+                BadInputError, match="batch 'zoos' does not hold 2 pairs of this run that nobody has judged"
+            ):
                 scored(small, judgments, run, "Precision@2")
     [found] = scored(small, judgments, run, "Precision@2")
     [human] = scored(small, judgments, run, "Precision@2", HUMAN)
@@ -197,7 +203,9 @@ def test_batches_that_leave_a_part_without_a_probability_are_refused(
         part = [item for item in items if item.record.question_id == question]
         plan = BatchPlan(name, order="random", drawn_by=unit, seed=4)
         judge_next(judgments, create_batch(judgments, plan, part), "ss")
-    with pytest.raises(BadInputError, match=r"together leave 1 parts.*probability of their labels is unknown.*human>random"):
+    with pytest.raises(
+        BadInputError, match=r"together leave 1 parts.*probability of their labels is unknown.*human>random"
+    ):
         scored(small, judgments, run, "MRecall@2")
 
 

@@ -23,9 +23,7 @@ def deciding(workspace: Workspace, judgments: Judgments, *, earlier: bool) -> Ba
     recipe |= {"detector": detector.name}
     if earlier:
         del recipe[WEIGHTS]
-    return create_batch(
-        judgments, BatchPlan("which", order="decision", drawn_by="question", recipe=recipe), items
-    )
+    return create_batch(judgments, BatchPlan("which", order="decision", drawn_by="question", recipe=recipe), items)
 
 
 @pytest.mark.parametrize("earlier", [False, True])

@@ -19,7 +19,9 @@ def drawn(
     return np.concatenate([known, order[:draws]]), np.concatenate([np.full(len(known), np.nan), chances[:draws]])
 
 
-def sample(people: np.ndarray, detector: np.ndarray, share: np.ndarray, sequence: np.ndarray, chances: np.ndarray) -> DrawnSample:
+def sample(
+    people: np.ndarray, detector: np.ndarray, share: np.ndarray, sequence: np.ndarray, chances: np.ndarray
+) -> DrawnSample:
     value = share * people
     return DrawnSample(share * detector, value, value, value, np.zeros(UNITS), share, sequence, chances)
 
