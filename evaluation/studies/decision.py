@@ -41,6 +41,7 @@ AT_RANDOM = "at random"
 BY_VALUE = "by value, as --decide"
 ORDERS = (ALONE, AT_RANDOM, BY_VALUE)
 """The orders of drawing; all use the same rule for stopping."""
+SAVED = "saved against random without a detector (%)"
 _DRAWS, _RESAMPLES = 300, 2000
 
 
@@ -172,9 +173,9 @@ def decision_study(
     ]  # fmt: skip
     skipped = trials - int(results["trial"].nunique())
     notes = (
-        f"The order is settled when the judgments show it so clearly that they would do so with a probability of at most {RISK:.0%} "
-        "if it were wrong, at any look and whatever the detector says; otherwise all pairs are judged. Wrong orders leave out "
-        "trials in which both systems are equal. Intervals are over trials, which share questions; they do not generalise to "
+        "The order is settled when the judgments show it so clearly that they would do so with a probability of at most "
+        f"{RISK:.0%} if it were wrong, at any look and whatever the detector says; otherwise all pairs are judged. Wrong orders "
+        "leave out trials in which both systems are equal. Intervals are over trials, which share questions; they do not generalise to "
         "other questions.",
         f"In {skipped} of {trials} trials both systems rank the same passages, so that nothing is judged.",
         f"{len(within)} of {len(lists.questions)} questions have gold labels for all retrieved passages. "
@@ -214,8 +215,7 @@ def _cells(results: pd.DataFrame, version: str) -> pd.DataFrame:
         cells += [
             {"order": name, "figure": "judgments", **mean._asdict()},
             {"order": name, "figure": "median", "value": float(np.median(judgments)), "n": len(judgments)},
-            {"order": name, "figure": "saved against random without a detector (%)", "value": saved, "low": ends[0], "high": ends[1],
-             "n": len(judgments)},
+            {"order": name, "figure": SAVED, "value": saved, "low": ends[0], "high": ends[1], "n": len(judgments)},
         ]  # fmt: skip
         for figure, column in (
             ("settled before all (%)", "early"),
