@@ -175,8 +175,8 @@ def decision_study(
     notes = (
         "The order is settled when the judgments show it so clearly that they would do so with a probability of at most "
         f"{RISK:.0%} if it were wrong, at any look and whatever the detector says; otherwise all pairs are judged. Wrong orders "
-        "leave out trials in which both systems are equal. Intervals are over trials, which share questions; they do not generalise to "
-        "other questions.",
+        "leave out trials in which both systems are equal. Intervals are over trials, which share questions; they do not "
+        "generalise to other questions.",
         f"In {skipped} of {trials} trials both systems rank the same passages, so that nothing is judged.",
         f"{len(within)} of {len(lists.questions)} questions have gold labels for all retrieved passages. "
         f"{described.notes[0][:1].upper()}{described.notes[0][1:]}",
