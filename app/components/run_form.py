@@ -8,10 +8,17 @@ from berdseye.app.components.page_button import open_page
 from berdseye.app.components.pipeline_builder import chosen_pipeline
 from berdseye.app.jobs.running import start_job
 
+_OPEN = "run-form"
+
 
 def run_form(*, expanded: bool = False) -> None:
-    """Draw the form. A stored run is not repeated unless the person asks for it."""
-    with st.expander("Run a pipeline", icon=":material/play_arrow:", expanded=expanded), errors_in_place():
+    """Draw the form. A stored run is not repeated unless the person asks for it.
+
+    `expanded` counts when the page is opened. After that, only the person opens and closes the form: a run that ends must not
+    fold it while the next pipeline is being chosen.
+    """
+    st.session_state.setdefault(_OPEN, expanded)
+    with st.expander("Run a pipeline", icon=":material/play_arrow:", key=_OPEN, on_change="rerun"), errors_in_place():
         missing = [
             (label, show)
             for label, show, names in (

@@ -34,8 +34,8 @@ from berdseye.evaluation.leaderboard.charts import quality_against_cost
 from berdseye.evaluation.leaderboard.charts import standings as standings_chart
 from berdseye.evaluation.leaderboard.costs import COSTS
 from berdseye.evaluation.measures import DEFAULT_MEASURES, Measure, parse_measure, parse_measures
-from berdseye.evaluation.scores.counted import unjudged_of
 from berdseye.evaluation.scores.enough_judged import below, min_judged_of
+from berdseye.evaluation.scores.unjudged import unjudged_of
 from berdseye.evaluation.statistics.significance import CORRECTIONS, TESTS, Test
 from berdseye.evaluation.studies.charts import curves
 from berdseye.evaluation.studies.comparing import missing_points

@@ -44,9 +44,9 @@ from berdseye.evaluation.interchange.trec import parse_trec_qrels, parse_trec_ru
 from berdseye.evaluation.labels.qrels import Qrels
 from berdseye.evaluation.labels.sources import LabelSource, parse_label_source
 from berdseye.evaluation.measures import Measure, parse_measures
-from berdseye.evaluation.scores.counted import Unjudged, parse_unjudged
 from berdseye.evaluation.scores.score import Score
 from berdseye.evaluation.scores.scoring import PeopleSample, scores_of
+from berdseye.evaluation.scores.unjudged import Unjudged, parse_unjudged
 from berdseye.evaluation.studies.result import Table
 
 _TOLERANCE = 1e-9

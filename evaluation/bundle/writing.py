@@ -33,10 +33,10 @@ from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.qrels import UNRANKED, Qrels, pooled_qrels, qrels_of
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource, detector_version
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scores.counted import unjudged_of
 from berdseye.evaluation.scores.enough_judged import min_judged_of
 from berdseye.evaluation.scores.score import Score, macro_average
 from berdseye.evaluation.scores.scoring import PeopleSample, refuse_without_sample, samples_of, scores_of
+from berdseye.evaluation.scores.unjudged import unjudged_of
 from berdseye.evaluation.studies.result import Stored
 
 _LIBRARIES = ("berdseye", "ir-measures", "numpy", "pandas", "pyndeval", "pytrec-eval-terrier", "statsmodels")

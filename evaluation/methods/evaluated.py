@@ -21,8 +21,8 @@ from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.sources import DERIVED, HUMAN, LabelSource, source_grade
 from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.methods.wording import Section, counted, figure, listed
-from berdseye.evaluation.scores.counted import Unjudged, unjudged_of
 from berdseye.evaluation.scores.enough_judged import min_judged_of
+from berdseye.evaluation.scores.unjudged import Unjudged, unjudged_of
 from berdseye.evaluation.statistics.significance import Test
 from berdseye.evaluation.studies.result import list_results, load_result
 

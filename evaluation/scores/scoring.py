@@ -23,11 +23,12 @@ from berdseye.evaluation.labels.support import Support, share_labelled
 from berdseye.evaluation.measures import Measure, values_of
 from berdseye.evaluation.scores.batch_draws import sampled_batches
 from berdseye.evaluation.scores.corrected import corrected_mean
-from berdseye.evaluation.scores.counted import Counted, Unjudged, counted_questions, unjudged_of
+from berdseye.evaluation.scores.counted import Counted, counted_questions
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, Floor, below, enough_judged, min_judged_of, withheld
 from berdseye.evaluation.scores.posterior_draws import expected_values, mean_of_draws, posterior_values
 from berdseye.evaluation.scores.sampled_labels import SampledLabels, estimate_of, sampled_labels
 from berdseye.evaluation.scores.score import Score
+from berdseye.evaluation.scores.unjudged import Unjudged, unjudged_of
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 
 NO_SAMPLE = "no question was drawn at random and judged completely"

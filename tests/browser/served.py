@@ -29,6 +29,23 @@ CURRENT = '[aria-current="true"]'
 FOCUSED = f"{CARDS}{CURRENT}"
 """The passages of a page, and the one that the keys act on."""
 VIEW = {"width": 1400, "height": 1000}
+_REPORTS = """(() => {
+  const send = WebSocket.prototype.send;
+  WebSocket.prototype.send = function (...message) {
+    window.lastSent = performance.now();
+    return send.apply(this, message);
+  };
+  new MutationObserver(changes => {
+    if (changes.some(change => change.target.dataset.testScriptState !== "notRunning")) window.lastRan = performance.now();
+  }).observe(document, {subtree: true, attributeFilter: ["data-test-script-state"]});
+})()"""
+"""Notes when a page last asked the server for something, and when it was last told that the server is at work."""
+_ANSWERED = """() => {
+  const state = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState;
+  const sent = window.lastSent ?? 0;
+  return state === "notRunning" && ((window.lastRan ?? 0) >= sent || performance.now() - sent > 1000);
+}"""
+_TWO_FRAMES = "() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 _NOTHING_MOVES = """() => document.getAnimations().every(
     moving => moving.playState !== "running" || moving.effect?.getComputedTiming().endTime === Infinity)"""
 expect.set_options(timeout=_PATIENCE)
@@ -132,6 +149,7 @@ def new_context(browser: Browser) -> BrowserContext:
     context = browser.new_context(viewport=VIEW, color_scheme="light", accept_downloads=True)  # type: ignore[arg-type]
     context.set_default_timeout(_PATIENCE)
     context.route(leaves, lambda route: route.abort())
+    context.add_init_script(_REPORTS)
     return context
 
 
@@ -142,11 +160,12 @@ def go(page: Page, address: str) -> None:
 
 
 def settled(page: Page) -> None:
-    """Wait until Streamlit has connected and is at rest, with something drawn and nothing moving: a click on what an opening
-    box pushes away is lost."""
+    """Wait until Streamlit has connected, has answered what it was asked and is at rest, with something drawn and nothing moving:
+    a click on what an opening box pushes away is lost, and so is one that interrupts the answer to the one before it."""
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
     page.wait_for_selector('[data-testid="stMain"] [data-testid="stElementContainer"]', state="attached")
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    page.evaluate(_TWO_FRAMES)
+    page.wait_for_function(_ANSWERED)
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
     page.wait_for_function(_NOTHING_MOVES)
 

@@ -154,7 +154,7 @@ class Walk:
     def to(self, title: str) -> None:
         """Open a page from the navigation."""
         link = self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True)
-        self.hand.click(link)
+        self.click(link)
         expect(self.page.get_by_role("heading", level=1, name=title, exact=True)).to_be_visible()
         settled(self.page)
 
@@ -163,6 +163,7 @@ class Walk:
         self.click(self.page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True))
 
     def click(self, target: Locator) -> None:
+        settled(target.page)
         self.hand.click(target)
         settled(target.page)
 
@@ -234,16 +235,11 @@ def run_pipelines(walk: Walk) -> None:
     walk.to("Home")
     walk.press("Run a pipeline")
     for number, pipeline in enumerate(PIPELINES, start=1):
-        form = page.get_by_text("Run a pipeline", exact=True)
-        box = page.get_by_role("combobox", name=re.compile("Pipeline$"))
-        if not box.is_visible():
-            walk.click(form)
-        walk.hand.pick(box, pipeline)
+        walk.hand.pick(page.get_by_role("combobox", name=re.compile("Pipeline$")), pipeline)
         settled(page)
         walk.press("Run")
         for done in PIPELINES[:number]:
             expect(page.get_by_test_id("stVegaLiteChart").get_by_text(f"{done}, {CORPUS}")).to_be_visible()
-        settled(page)
     assert sorted(run.pipeline for run in list_runs(walk.workspace)) == sorted(PIPELINES)
 
 
@@ -338,6 +334,7 @@ def verdict_of_dispute(page: Page) -> str:
 
 def saved(walk: Walk, button: Locator) -> bytes:
     """What a download button gives."""
+    settled(walk.page)
     with walk.page.expect_download() as started:
         walk.hand.click(button)
     return Path(started.value.path()).read_bytes()
@@ -370,6 +367,7 @@ def train_and_adopt(walk: Walk) -> None:
     walk.hand.write(page.get_by_label("Name", exact=True), "mine")
     settled(page)
     walk.press("Train")
+    expect(page.get_by_text("mine is being trained")).to_be_visible()
     walk.click(page.get_by_role("tab", name="Detectors"))
     expect(page.get_by_test_id("stTable").get_by_text("stance(mine)", exact=True)).to_be_visible()
     walk.hand.pick(page.get_by_role("combobox", name=re.compile("Detector$")), "stance(mine)")

@@ -11,7 +11,8 @@ from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.errors import BadInputError
 from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.interchange.external_runs import Missing, as_run, judged_by_file, read_labels, read_run
+from berdseye.evaluation.interchange.choices import Missing
+from berdseye.evaluation.interchange.external_runs import as_run, judged_by_file, read_labels, read_run
 from berdseye.evaluation.interchange.jsonl import jsonl_labels, jsonl_run, read_jsonl_run
 from berdseye.evaluation.interchange.ranking import corpus_numbers, file_name, labelled, ranked
 from berdseye.evaluation.interchange.trec import diversity_qrels, read_trec_qrels, read_trec_run, trec_qrels, trec_run
