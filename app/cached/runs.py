@@ -153,9 +153,8 @@ def _pool(dataset: str, source: str, labels: bool, _state: _State, _run: str) ->
 
 def made(runs: list[RunManifest], source: str) -> Made:
     """Return the keys under which results of runs are kept: they change with the rule and the floor of the settings, too."""
-    plain = str(parse_label_source(source).plain)
     rule = (unjudged_of(workspace()), min_judged_of(workspace()))
-    return tuple((run.name, *state(run, plain), pool_runs(run), rule) for run in runs)
+    return tuple((run.name, *state(run, source), pool_runs(run), rule) for run in runs)
 
 
 def systems(kept: Made, source: str, depth: int) -> dict[str, list[LabelledRun]]:

@@ -103,9 +103,10 @@ def _say_labels(section: Section, workspace: Workspace, judgments: Judgments, so
         for part in source.parts
     ]
     if source.corrected:
+        several = "s" if source.further else ""
         section.say(
-            f"The mean of the labels of the detector {source.parts[0]} was corrected with the questions that a batch drew at "
-            "random and people judged completely."
+            f"The mean of the labels of the detector{several} {listed(source.parts)} was corrected with the questions that a "
+            "batch drew at random and people judged completely."
         )
     else:
         section.say(f"Labels are {'; where there are none, '.join(named)}.")

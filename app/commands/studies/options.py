@@ -25,7 +25,7 @@ PipelinesOption = Annotated[
 LabelsOption = Annotated[
     str | None,
     typer.Option(
-        help="The label source: human, gold, a detector, human>embedded or corrected(embedded). "
+        help="The label source: human, gold, a detector, human>embedded, corrected(embedded) or corrected(stance,embedded). "
         "Default: human>gold>DETECTOR with gold labels, otherwise the detector."
     ),
 ]
