@@ -19,6 +19,9 @@ PARTS: Mapping[str, str] = {
     "judgments.db": "Judgments",
     "answers": "Answers",
     "studies": "Studies",
+    "constructions": "Constructions",
+    "generated": "Completions of language models",
+    "generated/.wikipedia": "Dumps of Wikipedia, as read",
     "detectors": "Trained detectors",
     "training_sets": "Training sets",
     "backups": "Backups",
@@ -93,4 +96,6 @@ def _part(parts: tuple[str, ...]) -> str:
     top = parts[0]
     if top == "corpora" and len(parts) > 2 and parts[2] in _INDEXES:
         return PARTS["indexes"]
+    if (inner := "/".join(parts[:2])) in PARTS and len(parts) > 2:
+        return PARTS[inner]
     return PARTS["judgments.db"] if top.startswith("judgments.db") else PARTS.get(top, OTHER)

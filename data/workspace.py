@@ -17,6 +17,8 @@ from berdseye.data.files.atomic import write_bytes
 from berdseye.data.people import DEFAULTS as PEOPLE
 from berdseye.data.people import PeopleSettings, people_settings
 
+PROMPTS_FOLDER = "prompts"
+"""The folder, in a workspace or the current folder, whose prompt files are known by their names."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 SETTINGS_FILE = "berdseye.toml"
 """The name of the settings file in the workspace's folder."""
@@ -216,6 +218,26 @@ def find_file(written: str, workspace: Workspace | None) -> Path:
         "The file does not exist.",
         where=written[:80],
         hint="Files are looked up in the workspace, then in the current folder.",
+    )
+
+
+def find_prompt(written: str, workspace: Workspace | None, *released: str) -> Path:
+    """The file of a prompt: a path, or the name of a file in the folder `prompts`, with or without `.txt`.
+
+    Both are looked up as `find_file` does. `released` are further names of the file in that folder. Raises `BadInputError` if
+    nothing is found.
+    """
+    places = (written, *(f"{PROMPTS_FOLDER}/{name}" for name in (*released, written, f"{written}.txt")))
+    for place in places:
+        with suppress(BadInputError):
+            return find_file(place, workspace)
+    folders = [workspace.folder / PROMPTS_FOLDER] if workspace else []
+    searched = " or ".join(f"'{folder}'" for folder in (*folders, Path(PROMPTS_FOLDER)))
+    raise BadInputError(
+        f"The prompt '{written[:80]}' is neither a file nor in {searched}.",
+        hint=f"Copy the released file {released[0]} there, or name another prompt file."
+        if released
+        else "Copy the file there, or give its path.",
     )
 
 

@@ -4,8 +4,6 @@ Also labelled pairs as chats for fine-tuning language models with other tools: t
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from berdseye.data.datasets.labelled_pairs import LabelledPair
@@ -13,7 +11,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.language_models.prompts import PromptTemplate, read_prompt
 from berdseye.data.language_models.protocol import Message
 from berdseye.data.records import Pair
-from berdseye.data.workspace import Workspace, find_file
+from berdseye.data.workspace import Workspace, find_prompt
 
 YES, NO = "Yes", "No"
 """The answers that the prompt asks for."""
@@ -28,7 +26,6 @@ RELEASED_PROMPTS: Mapping[str, str] = {
     "berds-evaluator": "Eval_instructions_chat.txt",
 }
 """Names of prompts and the files that BERDS (Chen and Choi) released them in. Berdseye does not contain these files."""
-PROMPTS_FOLDER = "prompts"
 MOST_CHARACTERS = 12_000
 """Of each text in a prompt, about 2,000 English words; the rest is cut off."""
 
@@ -70,8 +67,8 @@ ONE_SHOT = PromptTemplate(
 def detection_prompt(shots: float = 0, file: str | None = None, workspace: Workspace | None = None) -> PromptTemplate:
     """Return Berdseye's prompt with 0 or 1 worked examples, or a paper's released prompt file (BERDS: [Doc 1], [Doc 2]).
 
-    The file is searched for in the workspace, then in the current folder. If no such file exists and `file` is a name of
-    `RELEASED_PROMPTS`, its released file is searched for in the folder `prompts` of both. All prompts have the slots that
+    The file is searched for in the workspace, then in the current folder, and then in the folder `prompts` of both, where a name
+    of `RELEASED_PROMPTS` stands for its released file. All prompts have the slots that
     `detection_slots` fills. Raises `BadInputError` for a file that is missing, cannot be read or lacks a slot, for `shots`
     together with a file, which has its own examples, and for other numbers of examples.
     """
@@ -81,27 +78,12 @@ def detection_prompt(shots: float = 0, file: str | None = None, workspace: Works
                 f"shots={shots:g} cannot be combined with a prompt file, which has its own examples.",
                 hint="Omit shots or prompt.",
             )
-        released = read_prompt(_prompt_file(file, workspace), list(_RELEASED))
+        names = [RELEASED_PROMPTS[file]] if file in RELEASED_PROMPTS else []
+        released = read_prompt(find_prompt(file, workspace, *names), list(_RELEASED))
         return PromptTemplate(released.name, tuple(_with_slots(m) for m in released.messages), fenced=False)
     if shots not in (0, 1):
         raise BadInputError(f"shots must be 0 or 1, got {shots:g}.")
     return ONE_SHOT if shots else ZERO_SHOT
-
-
-def _prompt_file(written: str, workspace: Workspace | None) -> Path:
-    """Return the file of a prompt, given by its path or by its name in `RELEASED_PROMPTS`; a file of that name comes first."""
-    released = RELEASED_PROMPTS.get(written)
-    if released is None:
-        return find_file(written, workspace)
-    for place in (written, f"{PROMPTS_FOLDER}/{released}"):
-        with suppress(BadInputError):
-            return find_file(place, workspace)
-    folders = [workspace.folder / PROMPTS_FOLDER] if workspace else []
-    searched = " or ".join(f"'{folder}'" for folder in (*folders, Path(PROMPTS_FOLDER)))
-    raise BadInputError(
-        f"prompt={written} is the released file {released}, which does not exist in {searched}.",
-        hint="Copy the file there from the release of BERDS, or name another prompt file.",
-    )
 
 
 def detection_slots(pair: Pair, most_characters: int = MOST_CHARACTERS) -> dict[str, str]:

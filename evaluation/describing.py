@@ -20,10 +20,10 @@ from berdseye.data.records import Question
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.published import published
 from berdseye.evaluation.published.berds import Split, paper_corpora, paper_dataset
-from berdseye.evaluation.topics import largest_topics, topics_of
+from berdseye.evaluation.published.debateqa import printed_sources, source_name
+from berdseye.evaluation.topics import TOO_FEW, topics_shown
 
 Unit = Literal["words", "tokens"]
-FEWEST_FOR_TOPICS = 24
 SOURCES = 10
 """The number of sources that a description of a corpus lists."""
 _PATTERNS: dict[Unit, str] = {"words": r"\S+", "tokens": r"[\p{L}\p{M}\p{N}_]+|[^\p{L}\p{M}\p{N}_\s]"}
@@ -33,12 +33,14 @@ _PIR_NAMES = {"pir-story": "storyanalogy", "pir-exfever": "ex-fever"}
 
 
 class Fact(NamedTuple):
-    """One figure: what it is, ours, and the paper's with its place (None and empty where no paper prints it)."""
+    """One figure: what it is, ours (None: unknown, as `note` or the absence of such questions says), and the paper's with its
+    place (None and empty where no paper prints it)."""
 
     fact: str
-    value: float
+    value: float | None
     paper: float | None = None
     place: str = ""
+    note: str = ""
 
 
 def describe_dataset(workspace: Workspace, name: str) -> list[Fact]:
@@ -64,14 +66,20 @@ def describe_dataset(workspace: Workspace, name: str) -> list[Fact]:
         facts += _lengths("perspective", texts)
     stances = Counter(p.stance or "no stance" for p in perspectives)
     facts += [(f"perspectives: {stance}", float(stances[stance])) for stance in sorted(stances)]
-    facts += _sources(questions) + _topics(questions)
+    sources = _sources(questions)
     gold = (
         [probability for _, probability in LabelStore(workspace).of_perspectives(GOLD, texts).values()] if texts else []
     )
+    base = []
     if gold:
         supporting = sum(probability >= 0.5 for probability in gold)
-        facts += [("gold-labelled pairs", float(len(gold))), ("base rate of gold labels", supporting / len(gold))]
-    return [Fact(fact, value, *printed.get(fact, (None, ""))) for fact, value in facts]
+        base = [("gold-labelled pairs", float(len(gold))), ("base rate of gold labels", supporting / len(gold))]
+    return [
+        *(Fact(fact, value, *printed.get(fact, (None, ""))) for fact, value in facts),
+        *_beside_debateqa(sources, always=name.startswith("debateqa")),
+        *(_topics(questions) if questions else []),
+        *(Fact(fact, value) for fact, value in base),
+    ]
 
 
 def describe_corpus(workspace: Workspace, name: str) -> list[Fact]:
@@ -120,11 +128,33 @@ def _sources(questions: Sequence[Question]) -> list[tuple[str, float]]:
     return [(f"questions from {source}", float(counts[source])) for source in sorted(counts)]
 
 
-def _topics(questions: Sequence[Question]) -> list[tuple[str, float]]:
-    if len(questions) < FEWEST_FOR_TOPICS:
-        return []
-    topics = largest_topics(topics_of([question.text for question in questions]))
-    return [(f"questions about {topic.words}", float(topic.questions)) for topic in topics]
+def _beside_debateqa(sources: Sequence[tuple[str, float]], *, always: bool) -> list[Fact]:
+    """Our sources, each beside the paper's of that name, and then the paper's other ones. Unless `always`, ours are alone if none
+    has the name of one of the paper's."""
+    printed = {
+        f"questions from {name}": Fact(
+            f"questions from {name}",
+            None,
+            paper.collected if paper.kept is None else paper.kept,
+            f"DebateQA, table {paper.table}",
+            "the paper's number includes duplicates" if paper.kept is None else "",
+        )
+        for name, paper in printed_sources().items()
+        if name != "total"
+    }
+    if not always and not any(source_name(fact) in printed for fact, _ in sources):
+        return [Fact(*one) for one in sources]
+    rows = []
+    for fact, value in sources:
+        beside = printed.pop(source_name(fact), None)
+        rows.append(Fact(fact, value) if beside is None else beside._replace(fact=fact, value=value))
+    return rows + list(printed.values())
+
+
+def _topics(questions: Sequence[Question]) -> list[Fact]:
+    topics = topics_shown([question.text for question in questions])
+    shown = [Fact(f"questions about {topic.words}", float(topic.questions)) for topic in topics]
+    return shown or [Fact("topics", None, note=TOO_FEW)]
 
 
 def _lengths(what: str, texts: list[str]) -> list[tuple[str, float]]:
@@ -166,10 +196,7 @@ def _printed(name: str, questions: int) -> dict[str, tuple[float | None, str]]:
     if name == "dmerit":
         return {"questions": (_row("dmerit_distribution", "members", "all")["queries"], "D-MERIT, table 2")}
     if name.startswith("debateqa"):
-        rows = published("debateqa_sources").to_dict("records")
-        by_source = {f"questions from {row['source']}": float(row["after_dedupe"]) for row in rows}
-        printed = {fact: (count, "DebateQA, table 7") for fact, count in by_source.items() if count == count}
-        return {"perspectives per question, mean": (3.7, "DebateQA, section 3"), **printed}
+        return {"perspectives per question, mean": (3.7, "DebateQA, section 3")}
     return {}
 
 

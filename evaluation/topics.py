@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 SHOWN = 8
 """The number of topics that DebateQA shows."""
+FEWEST = 100
+"""The smallest number of questions whose topics are shown."""
+TOO_FEW = f"not shown for fewer than {FEWEST} questions, whose clusters depend on single words"
 _WORDS = 4
 _A_TOPIC, _MOST = 12, 30
 
@@ -23,7 +24,8 @@ def topics_of(texts: Sequence[str], *, seed: int = 0) -> list[str]:
 
     There is a cluster for every 12 questions, at most 30. Equal texts and seeds give equal topics.
     """
-    from sklearn.cluster import KMeans  # slow to import
+    import numpy as np  # these are slow to import
+    from sklearn.cluster import KMeans
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     if not texts:
@@ -50,3 +52,8 @@ def largest_topics(topics: Sequence[str], count: int = SHOWN) -> list[Topic]:
     sizes = {name: topics.count(name) for name in set(topics)}
     ordered = sorted(sizes, key=lambda name: (-sizes[name], name))
     return [Topic(name, sizes[name]) for name in ordered[:count]]
+
+
+def topics_shown(texts: Sequence[str], *, seed: int = 0) -> list[Topic]:
+    """Return the largest topics of questions, none of fewer than `FEWEST` questions, for the reason that `TOO_FEW` states."""
+    return largest_topics(topics_of(texts, seed=seed)) if len(texts) >= FEWEST else []

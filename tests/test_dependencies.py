@@ -49,7 +49,7 @@ HOMES = {
     ),
     "charts": ("evaluation/charts.py",),
     "crowd": ("evaluation/agreement/crowd_models.py",),
-    "fast": ("retrieval/lexical/compiled.py",),
+    "fast": ("retrieval/lexical/compiled.py", "retrieval/lexical/compiled_pieces.py"),
     "cluster": ("retrieval/cluster/",),
     "wikipedia": ("data/wikipedia/tables.py",),
     "onnx": ("detectors/local/pair_model.py", "detectors/stance/export.py"),
@@ -62,6 +62,7 @@ AT_ONCE = (
     "detectors/training/",
     "retrieval/encoders/",
     "retrieval/lexical/compiled.py",
+    "retrieval/lexical/compiled_pieces.py",
     "annotation/label_studio/connection.py",
 )
 """Modules that may import an extra's packages when they are imported themselves; others do it in a function."""

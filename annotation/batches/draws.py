@@ -70,14 +70,19 @@ class Place(NamedTuple):
     priority: float
 
 
-def places(records: Sequence[PairRecord], values: Sequence[float], unit: Unit, seed: int) -> list[Place]:
-    """Return the place of each pair; `values` float[n_pairs] say how much a judgment of each is expected to tell (variance)."""
+def places(
+    records: Sequence[PairRecord], values: Sequence[float], unit: Unit, seed: int, batch: str = ""
+) -> list[Place]:
+    """Return the place of each pair; `values` float[n_pairs] say how much a judgment of each is expected to tell (variance).
+
+    The times of arrival follow from the seed and the name of the batch, so that batches of one seed draw independently.
+    """
     names = [_name(record, unit) for record in records]
     weights = unit_weights(names, values)
     numbers = {name: number for number, name in enumerate(weights)}
     found, seen = [], set[str]()
     for name in names:
-        arrives = -log(_uniform(seed, name)) / weights[name]
+        arrives = -log(_uniform(seed, batch, name)) / weights[name]
         found.append(Place(numbers[name], None if name in seen else weights[name], arrives))
         seen.add(name)
     return found
@@ -152,7 +157,7 @@ def _name(record: PairRecord, unit: Unit) -> str:
     return record.key if unit == "pair" else json.dumps([*question, record.passage])
 
 
-def _uniform(seed: int, name: str) -> float:
-    """Return a number in (0, 1), drawn by the seed and the name alone."""
-    drawn = blake2b(f"{seed}\0{name}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+def _uniform(seed: int, batch: str, name: str) -> float:
+    """Return a number in (0, 1), drawn by the seed and the names alone."""
+    drawn = blake2b(f"{seed}\0{batch}\0{name}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return (int.from_bytes(drawn, "big") + 0.5) / 2**64

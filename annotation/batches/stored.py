@@ -62,6 +62,10 @@ class Item(NamedTuple):
     propensity: float | None = None
 
 
+WEIGHTS, FIRST = "weights", "first"
+"""Key and value of the recipe of a batch in the order by decision whose weights stay those that it was created with."""
+
+
 @dataclass(frozen=True)
 class BatchPlan:
     """The settings of a new batch. If `people` is empty, anyone may judge.
@@ -115,6 +119,11 @@ class Batch:
     drawn_by: Unit | None
     people: tuple[Annotator, ...]
     is_open: bool
+
+    @property
+    def keeps_weights(self) -> bool:
+        """Whether all draws have the weights that the batch was created with. Decisions of earlier versions renewed them."""
+        return self.order != "decision" or self.recipe.get(WEIGHTS) == FIRST
 
     def admits(self, person: Annotator) -> bool:
         """Return whether this person may judge pairs of the batch."""
@@ -359,7 +368,7 @@ def _places(plan: BatchPlan, items: Sequence[Item]) -> dict[str, Place]:
     if plan.order not in SAMPLED:
         return {}
     records = [item.record for item in items]
-    found = places(records, [_expected_error(plan, item) for item in items], plan.drawn_by, plan.seed)
+    found = places(records, [_expected_error(plan, item) for item in items], plan.drawn_by, plan.seed, plan.name)
     return {record.key: place for record, place in zip(records, found, strict=True)}
 
 

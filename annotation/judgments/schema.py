@@ -88,6 +88,7 @@ events = Table(
     Column("evidence", Text),
     Column("guidelines", String(16)),
     Column("propensity", Float),
+    Index("events_by_person", "annotator_id", "id"),
     Index("events_by_person_and_pair", "annotator_id", "pair", "id"),
     Index("events_by_pair", "pair"),
     Index("events_undone", "target"),

@@ -27,10 +27,11 @@ from berdseye.evaluation.labels.support import judged_together
 from berdseye.evaluation.leaderboard.board import board
 from berdseye.evaluation.leaderboard.costs import judging_minutes, system_costs
 from berdseye.evaluation.measures import Measure, parse_measure, parse_measures
-from berdseye.evaluation.scores.counted import under_rule, unjudged_of
+from berdseye.evaluation.scores.counted import under_rule
 from berdseye.evaluation.scores.enough_judged import min_judged_of
 from berdseye.evaluation.scores.score import Score
 from berdseye.evaluation.scores.scoring import Pool, pool_of, refuse_without_sample, score_read
+from berdseye.evaluation.scores.unjudged import unjudged_of
 from berdseye.evaluation.scores.versions import under_version
 from berdseye.evaluation.statistics.significance import Test
 from berdseye.evaluation.studies.comparing import at_growing_k, points_by_k
@@ -152,9 +153,8 @@ def _pool(dataset: str, source: str, labels: bool, _state: _State, _run: str) ->
 
 def made(runs: list[RunManifest], source: str) -> Made:
     """Return the keys under which results of runs are kept: they change with the rule and the floor of the settings, too."""
-    plain = str(parse_label_source(source).plain)
     rule = (unjudged_of(workspace()), min_judged_of(workspace()))
-    return tuple((run.name, *state(run, plain), pool_runs(run), rule) for run in runs)
+    return tuple((run.name, *state(run, source), pool_runs(run), rule) for run in runs)
 
 
 def systems(kept: Made, source: str, depth: int) -> dict[str, list[LabelledRun]]:

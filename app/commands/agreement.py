@@ -110,7 +110,11 @@ def command(
         str | None, typer.Option(help="The label whose positive agreement is reported. Default: 'supports'.")
     ] = None,
     over_questions: Annotated[
-        bool, typer.Option("--over-questions", help="Resample whole questions, not pairs, in every bootstrap.")
+        bool,
+        typer.Option(
+            "--over-questions",
+            help="Resample whole questions in every bootstrap, and for the intervals of Fleiss' kappa and alpha.",
+        ),
     ] = False,
     no_demo: Annotated[bool, typer.Option("--no-demo", help="Exclude the simulated annotators of the demo.")] = False,
     part: Annotated[AgreementTable | None, typer.Option(help="Print only this table.", show_choices=True)] = None,

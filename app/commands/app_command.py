@@ -10,8 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from berdseye.app.commands.console import note, notes
 from berdseye.app.commands.options import WorkspaceOption, open_workspace
 from berdseye.app.jobs.reports import report
-from berdseye.app.serving.serve import APP_PORT, LABEL_STUDIO_PORT
-from berdseye.data.demo.content import is_demo
+from berdseye.app.serving.ports import APP_PORT, LABEL_STUDIO_PORT
 from berdseye.data.given_options import not_with
 from berdseye.data.logs import log_to
 from berdseye.data.workspace import Workspace
@@ -39,6 +38,8 @@ def demo(workspace: WorkspaceOption = None) -> None:
 
     Example: `berdseye demo --workspace workspace`
     """
+    from berdseye.data.demo.content import is_demo
+
     folder = workspace or Workspace.default_folder()
     if is_demo(folder):
         note(f"Workspace {folder.resolve()} already exists.")

@@ -226,6 +226,8 @@ def create(
     made_by = acting_name(folder)
     created, pairs = create_requested_batch(folder, judgments_of(folder), request, made_by=made_by, counting=counting)
     note(f"{created.name}: {pairs} pairs, {len(created.people) if request.purpose else per_pair} people a pair")
+    if repeated := created.recipe.get("repeated"):
+        note(f"{repeated} pairs have the texts of another question's pair, and are judged for that question only.")
     if json:
         print_json(_as_json(created))
 

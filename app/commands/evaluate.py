@@ -13,8 +13,8 @@ from berdseye.app.commands.unjudged_option import UnjudgedOption
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.given_paths import is_file
 from berdseye.data.given_options import not_with, only_with
-from berdseye.evaluation.interchange.external_runs import Missing
-from berdseye.evaluation.scores.counted import Unjudged
+from berdseye.evaluation.interchange.choices import Missing
+from berdseye.evaluation.scores.unjudged import Unjudged
 
 if TYPE_CHECKING:
     from berdseye.evaluation.measures import Measure
@@ -135,8 +135,8 @@ def _print_row(row: dict[str, Any]) -> None:
 def _rules(workspace: Path | None, min_judged: float | None, unjudged: Unjudged | None) -> tuple[float, Unjudged]:
     """Return the floor and the rule for a file that brings its labels: as given, otherwise those of the settings of the
     workspace, if there is one."""
-    from berdseye.evaluation.scores.counted import unjudged_of
     from berdseye.evaluation.scores.enough_judged import checked_floor, min_judged_of
+    from berdseye.evaluation.scores.unjudged import unjudged_of
 
     ws = workspace_if_any(workspace)
     if ws is None:
@@ -148,7 +148,8 @@ def _released(
     path: Path, model: str | None, measures: "Sequence[Measure]", min_judged: float, unjudged: Unjudged
 ) -> dict[str, dict[str, Any]]:
     from berdseye.evaluation.interchange.berds import read_released_run
-    from berdseye.evaluation.interchange.external_runs import RunFormat, run_format
+    from berdseye.evaluation.interchange.choices import RunFormat
+    from berdseye.evaluation.interchange.external_runs import run_format
     from berdseye.evaluation.scores.counted import Counted
     from berdseye.evaluation.scores.scoring import scores_of
 

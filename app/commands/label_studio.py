@@ -8,7 +8,7 @@ import typer
 
 from berdseye.app.commands.console import counting, end_cleanly, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
-from berdseye.app.serving.serve import LABEL_STUDIO_PORT, free_port
+from berdseye.app.serving.ports import LABEL_STUDIO_PORT, free_port
 from berdseye.data.errors import BadInputError
 from berdseye.data.given_options import given_options
 

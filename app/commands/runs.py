@@ -10,7 +10,7 @@ from berdseye.app.access.acting import acting_name
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
-from berdseye.evaluation.interchange.external_runs import Missing, RunFormat
+from berdseye.evaluation.interchange.choices import Missing, RunFormat
 
 if TYPE_CHECKING:
     from berdseye.data.runs.stored import Run

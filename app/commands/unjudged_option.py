@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from berdseye.evaluation.scores.counted import Unjudged
+from berdseye.evaluation.scores.unjudged import Unjudged
 
 UnjudgedOption = Annotated[
     Unjudged | None,

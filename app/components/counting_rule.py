@@ -1,7 +1,7 @@
 """The rule for which questions count, in the words of the pages that show measures."""
 
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.scores.counted import Unjudged, in_words, unjudged_of
+from berdseye.evaluation.scores.unjudged import Unjudged, in_words, unjudged_of
 
 _EVERY_RUN = "A question counts for every run if the label source has a label for it."
 

@@ -8,7 +8,6 @@ from berdseye.app.components.page_button import open_page
 from berdseye.app.components.pipeline_builder import chosen_pipeline
 from berdseye.app.jobs.running import start_job
 
-
 _OPEN = "run-form"
 
 

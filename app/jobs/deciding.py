@@ -1,4 +1,5 @@
-"""Updates the order of batches that decide which of two runs is better, in the background while people judge."""
+"""Updates the order of batches of earlier versions that decide which of two runs is better, in the background while people
+judge. Newer ones keep the weights of their draws."""
 
 from threading import Lock, Thread
 
@@ -8,7 +9,7 @@ from berdseye.data.errors import BerdseyeError
 from berdseye.data.workspace import Workspace
 
 EVERY = 10
-"""The number of judgments after which the order is updated. `study decision` reports the cost of a longer wait."""
+"""The number of judgments after which the order is updated."""
 _lock = Lock()
 _judgments_since: dict[tuple[str, int], int] = {}
 _renewing: set[tuple[str, int]] = set()
@@ -17,7 +18,7 @@ _renewing: set[tuple[str, int]] = set()
 def count_judgment(workspace: Workspace, judgments: Judgments, batch: Batch | None) -> Thread | None:
     """Count a judgment on a batch. When an update of its order is due, start it and return its thread, otherwise return
     None."""
-    if batch is None or batch.order != "decision":
+    if batch is None or batch.keeps_weights:
         return None
     place = (workspace.judgments_url, batch.id)
     with _lock:

@@ -109,7 +109,8 @@ class Workspace:
         return pd.DataFrame(rows, columns=["question_id", "question", "perspectives", "stances"])
 
     def describe_dataset(self, name: str) -> pd.DataFrame:
-        """Return one row a figure of a data set: fact, value, paper (the printed figure or NaN) and place (paper and table)."""
+        """Return one row a figure of a data set: fact, value (NaN: unknown), paper (the printed figure or NaN), place (paper and
+        table) and note."""
         from berdseye.evaluation.describing import Fact, describe_dataset
 
         return pd.DataFrame(describe_dataset(self.folder, name), columns=list(Fact._fields))

@@ -1,10 +1,9 @@
-"""The servers of `berdseye app`: Streamlit and Label Studio on loopback, both ended by Ctrl-C, their ports, and the exchange of
-judgments between them."""
+"""The servers of `berdseye app`: Streamlit and Label Studio on loopback, both ended by Ctrl-C, and the exchange of judgments
+between them."""
 
 import logging
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -16,30 +15,14 @@ from types import FrameType
 from berdseye.annotation.label_studio.server import Server, running, start
 from berdseye.app.access.oidc import auth_secrets
 from berdseye.app.commands.console import note
+from berdseye.app.serving.ports import HOST, free_port
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.workspace import Workspace
 
 _log = logging.getLogger(__name__)
-HOST = "127.0.0.1"
-APP_PORT, LABEL_STUDIO_PORT = 8501, 8080
 _PULL_EVERY = 30.0
 _CHECK_EVERY = 5.0
 _APP = Path(__file__).parents[1]
-
-
-def free_port(port: int) -> int:
-    """Return `port`, or the next free port with a note. Raises `BerdseyeError` if all 50 ports from `port` are in use."""
-    for candidate in range(port, port + 50):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((HOST, candidate))
-            except OSError:
-                continue
-        if candidate != port:
-            note(f"Port {port} is in use; using {candidate} instead.")
-        return candidate
-    raise BerdseyeError(f"The ports {port} to {port + 49} are all in use.", hint="Choose another port with --port.")
 
 
 def serve(workspace: Workspace, port: int, label_studio_port: int | None) -> int:

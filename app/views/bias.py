@@ -36,8 +36,8 @@ from berdseye.evaluation.bias.charts import (
 from berdseye.evaluation.bias.sides import PIR, SYCOPHANCY, by_people, location_matrices, results_of, table_of
 from berdseye.evaluation.charts import Chart
 from berdseye.evaluation.labels.sources import HUMAN
-from berdseye.evaluation.scores.counted import in_words, parse_unjudged
 from berdseye.evaluation.scores.enough_judged import below, min_judged_of
+from berdseye.evaluation.scores.unjudged import in_words, parse_unjudged
 from berdseye.evaluation.studies.charts import stacked
 from berdseye.evaluation.studies.pir.paper import IN_CORPUS
 from berdseye.evaluation.studies.pir.places import heat_map

@@ -35,8 +35,8 @@ from berdseye.evaluation.failures.contrast_charts import difference_bars
 from berdseye.evaluation.labels.sources import HUMAN
 from berdseye.evaluation.measures import WHOLE_RUN, parse_measure, parse_measures
 from berdseye.evaluation.measures.shown import FACTORS, scaled, shown
-from berdseye.evaluation.scores.counted import unjudged_of
 from berdseye.evaluation.scores.enough_judged import min_judged_of
+from berdseye.evaluation.scores.unjudged import unjudged_of
 from berdseye.evaluation.statistics.significance import CORRECTIONS, TESTS, Test
 
 MEASURES = "MRecall@5 Precision@5 Coverage@5"

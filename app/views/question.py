@@ -33,8 +33,8 @@ from berdseye.evaluation.exploration.question_runs import (
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource, parse_label_source
 from berdseye.evaluation.measures import parse_measures
 from berdseye.evaluation.measures.shown import scaled
-from berdseye.evaluation.scores.counted import in_words, unjudged_of
 from berdseye.evaluation.scores.enough_judged import below, min_judged_of
+from berdseye.evaluation.scores.unjudged import in_words, unjudged_of
 
 DEPTH = 100
 _DECIDED = {"open": ":orange-badge[open]", "accepted": ":green-badge[accepted]", "rejected": ":red-badge[rejected]"}

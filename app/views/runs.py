@@ -34,8 +34,8 @@ from berdseye.evaluation.leaderboard.charts import quality_against_cost
 from berdseye.evaluation.leaderboard.charts import standings as standings_chart
 from berdseye.evaluation.leaderboard.costs import COSTS
 from berdseye.evaluation.measures import DEFAULT_MEASURES, Measure, parse_measure, parse_measures
-from berdseye.evaluation.scores.counted import unjudged_of
 from berdseye.evaluation.scores.enough_judged import below, min_judged_of
+from berdseye.evaluation.scores.unjudged import unjudged_of
 from berdseye.evaluation.statistics.significance import CORRECTIONS, TESTS, Test
 from berdseye.evaluation.studies.charts import curves
 from berdseye.evaluation.studies.comparing import missing_points
@@ -173,7 +173,8 @@ def explanation(source: str, measure: Measure) -> str:
     detector = parsed.detector(workspace())
     parts = [
         "The detector's mean is corrected with the questions that a batch sampled at random and people judged completely, or "
-        "with a batch's draws of known probability; the interval of the latter is for these questions alone."
+        "with batches' draws of known probability; the interval of the latter is for these questions alone. Several detectors "
+        "count together, with weights fitted on other questions than those they are used for."
         if parsed.corrected
         else f"{questions_that_count(workspace())} Pairs without a label count as not supporting. A system "
         f"{below(min_judged_of(workspace()))} has no number.",

@@ -2,12 +2,22 @@
 
 from datetime import UTC, date, datetime
 
+from berdseye.data.errors import BadInputError
+
 _begun: set[date] = set()
 
 
 def today() -> date:
     """The present day in UTC."""
     return datetime.now(UTC).date()
+
+
+def as_day(text: str) -> date:
+    """Return the day that a text like 2025-06-01 names; raises `BadInputError`."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise BadInputError(f"'{text}' is not a valid date.", hint="Write it like 2025-06-01.") from error
 
 
 def begin_day() -> str:

@@ -11,7 +11,7 @@ from berdseye.data.files.locks import locked
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Passage
 from berdseye.data.texts.passages import clean
-from berdseye.data.web.days import may_search, today
+from berdseye.data.web.days import as_day, may_search, today
 from berdseye.data.web.fetch import Fetched, fetch_pages
 from berdseye.data.web.page_store import Page, PageStore
 from berdseye.data.web.providers import Hit, open_provider
@@ -51,7 +51,7 @@ class WebPages:
         day on which the query was not searched.
         """
         normal_query = _query(query)
-        search_day = today() if day is None else _day(day)
+        search_day = today() if day is None else as_day(day)
         path = self._report_file(normal_query, search_day)
         report = WebReport.read(path)
         if report is None:
@@ -70,7 +70,7 @@ class WebPages:
 
     def report(self, query: str, day: str | None = None) -> WebReport | None:
         """The outcome of every page that the query found on `day` (None means today); None if it was not searched then."""
-        return WebReport.read(self._report_file(_query(query), today() if day is None else _day(day)))
+        return WebReport.read(self._report_file(_query(query), today() if day is None else as_day(day)))
 
     def days(self, query: str) -> list[str]:
         """The sorted days on which the query was searched with these settings."""
@@ -149,10 +149,3 @@ def _query(query: str) -> str:
     if not words:
         raise BadInputError("The question is empty.", hint="Enter a question.")
     return " ".join(words)
-
-
-def _day(day: str) -> date:
-    try:
-        return date.fromisoformat(day)
-    except ValueError as error:
-        raise BadInputError(f"'{day}' is not a valid date.", hint="Write it like 2025-06-01.") from error

@@ -23,6 +23,7 @@ from berdseye.evaluation.agreement.coefficients import (
     patterns,
 )
 from berdseye.evaluation.agreement.pairwise import PairAgreement, pair_agreements, positive_and_negative, with_width
+from berdseye.evaluation.agreement.pattern_draws import PATTERN_INTERVAL, pattern_interval
 
 _OWN = "Berdseye"
 
@@ -51,9 +52,10 @@ def together(
     """Compute raw, positive and negative agreement, Fleiss' kappa, Krippendorff's alpha, Gwet's AC1 and PABAK.
 
     Fleiss' kappa is over the items that have the most frequent number of labels (of equally frequent numbers, the larger).
-    Intervals come from a percentile bootstrap over items or, with `questions` int64[n_items], over whole questions; over items,
-    the interval of AC1 is Gwet's analytic one. There is no interval over few items, or if all resamples have the same value; then
-    `interval` says so (`berdseye.data.statistics`).
+    Intervals come from a percentile bootstrap over items or, with `questions` int64[n_items], over whole questions. Over items,
+    those of Fleiss' kappa and alpha are quantiles of a posterior distribution (`evaluation.agreement.pattern_draws`), and that
+    of AC1 is Gwet's analytic one. There is no interval over few items, or if all resamples have the same value; then `interval`
+    says so (`berdseye.data.statistics`).
     """
     counts = labels.counts()
     labelled = counts.sum(axis=1) > 0
@@ -72,6 +74,15 @@ def together(
         low, high = bootstrap_interval(form(grouped.counts[kept], draws[:, kept]) if over else np.zeros(0), units)
         return Statistic(name, value, low, high, over, n - over, method if low == low else NO_INTERVAL, by)
 
+    def chance_corrected(
+        name: str, value: float, kept: Ints, form: coefficients.Coefficient, over: int, by: str
+    ) -> Statistic:
+        if groups is not None:
+            return row(name, value, kept, form, over, by)
+        ends = pattern_interval(grouped.counts[kept], times[kept], form, value, seed=seed)
+        method = PATTERN_INTERVAL if ends[0] == ends[0] else NO_INTERVAL
+        return Statistic(name, value, *ends, over, n - over, method, by)
+
     def simple(name: str, form: coefficients.Coefficient) -> Statistic:
         kept = np.flatnonzero(paired)
         return row(name, float(form(grouped.counts[kept], times[kept])), kept, form, n_paired, _OWN)
@@ -81,11 +92,10 @@ def together(
         if place is not None:
             rows.append(simple(f"{name} ({labels.values[place]})", coefficients.on_label(place)))
     fleiss_value, alpha_value = _fleiss(grouped, usual), _alpha(grouped)
+    usual_ones, several = np.flatnonzero(raters == usual), np.flatnonzero(paired)
     rows += [
-        row(
-            "Fleiss' kappa", fleiss_value, np.flatnonzero(raters == usual), coefficients.fleiss, n_usual, "statsmodels"
-        ),
-        row("Krippendorff's alpha", alpha_value, np.flatnonzero(paired), coefficients.alpha, n_paired, "krippendorff"),
+        chance_corrected("Fleiss' kappa", fleiss_value, usual_ones, coefficients.fleiss, n_usual, "statsmodels"),
+        chance_corrected("Krippendorff's alpha", alpha_value, several, coefficients.alpha, n_paired, "krippendorff"),
     ]
     gwet = ac1(grouped.counts, times) if n_paired else None
     if gwet is None or questions is not None:

@@ -35,7 +35,8 @@ def run_file(name: str) -> str:
 
 
 def labels_file(dataset: str, corpus: str, by: str = "") -> str:
-    """Return the path of the labels of a data set and a corpus; `by` is 'people' for the labels that correct a detector."""
+    """Return the path of the labels of a data set and a corpus; `by` is 'people' for the labels that correct a detector,
+    and 'detector-2' for those of a second corrected detector."""
     return f"labels/{dataset}--{corpus}{f'.{by}' if by else ''}.qrels"
 
 

@@ -17,8 +17,8 @@ from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.measures import Measure, parse_measures
 from berdseye.evaluation.measures.shown import FACTORS
 from berdseye.evaluation.published.berds import Sizes
-from berdseye.evaluation.scores.counted import Unjudged
 from berdseye.evaluation.scores.score import Score, macro_average
+from berdseye.evaluation.scores.unjudged import Unjudged
 from berdseye.evaluation.studies.berds.base import base
 from berdseye.evaluation.studies.comparing import comparisons
 from berdseye.evaluation.studies.gathering import Selection

@@ -44,9 +44,9 @@ from berdseye.evaluation.interchange.trec import parse_trec_qrels, parse_trec_ru
 from berdseye.evaluation.labels.qrels import Qrels
 from berdseye.evaluation.labels.sources import LabelSource, parse_label_source
 from berdseye.evaluation.measures import Measure, parse_measures
-from berdseye.evaluation.scores.counted import Unjudged, parse_unjudged
 from berdseye.evaluation.scores.score import Score
 from berdseye.evaluation.scores.scoring import PeopleSample, scores_of
+from berdseye.evaluation.scores.unjudged import Unjudged, parse_unjudged
 from berdseye.evaluation.studies.result import Table
 
 _TOLERANCE = 1e-9
@@ -143,6 +143,8 @@ def _scores(
         questions = read_questions(_file(files, name, path), place[0], f"{path}/{name}")
         known = _qrels(files, labels_file(*place), path, questions)
         people = _qrels(files, labels_file(*place, "people"), path, questions) if source.corrected else None
+        names = [labels_file(*place, f"detector-{number}") for number in range(2, 2 + len(source.further))]
+        further = [_qrels(files, name, path, questions) for name in names]
         for run in (r for r in runs if (r.dataset, r.corpus) == place):
             drawn = {
                 k: np.array([q.id in ids for q in questions], dtype=np.bool_)
@@ -151,7 +153,8 @@ def _scores(
             name = run_file(run.name)
             rows = parse_trec_run(_lines(files, name, path), f"{path}/{name}", may_be_empty=True)
             top = ranked(rows, [q.id for q in questions], corpus_numbers(rows)).ids[:, :depth]
-            sample = PeopleSample(people.support(top), drawn) if people is not None else None
+            others = tuple(labels.support(top) for labels in further)
+            sample = PeopleSample(people.support(top), drawn, others) if people is not None else None
             counted = replace(known.pool(source), unjudged=unjudged)
             scores += scores_of(
                 measures, known.support(top), counted, sample, min_judged=floor,

@@ -31,12 +31,12 @@ from berdseye.evaluation.bundle.tables import cells_json, rows_of, table_files
 from berdseye.evaluation.interchange.trec import diversity_qrels, trec_run
 from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.qrels import UNRANKED, Qrels, pooled_qrels, qrels_of
-from berdseye.evaluation.labels.sources import HUMAN, LabelSource
+from berdseye.evaluation.labels.sources import HUMAN, LabelSource, detector_version
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scores.counted import unjudged_of
 from berdseye.evaluation.scores.enough_judged import min_judged_of
 from berdseye.evaluation.scores.score import Score, macro_average
 from berdseye.evaluation.scores.scoring import PeopleSample, refuse_without_sample, samples_of, scores_of
+from berdseye.evaluation.scores.unjudged import unjudged_of
 from berdseye.evaluation.studies.result import Stored
 
 _LIBRARIES = ("berdseye", "ir-measures", "numpy", "pandas", "pyndeval", "pytrec-eval-terrier", "statsmodels")
@@ -71,8 +71,9 @@ def bundle_of(
         )
     files: dict[str, bytes] = {}
     scores: list[Score] = []
-    detector = source.detector(workspace)
-    detector_version = detector.version if detector is not None else ""
+    named = [one.detector(workspace) for one in (source.plain, *source.further)]
+    detectors = ", ".join(one.name for one in named if one is not None)
+    version_of_detector = detector_version(workspace, source)
     known: dict[tuple[str, str], Qrels] = {}
     samples: dict[str, dict[str, list[str]]] = {}
     floor, rule = min_judged_of(workspace), unjudged_of(workspace)
@@ -84,10 +85,13 @@ def bundle_of(
         files[questions_file(place[0])] = questions_jsonl(questions)
         known[place] = _labels(workspace, judgments, place, here, source.plain, measures, progress)
         files[labels_file(*place)] = _qrels(known[place])
-        people = None
+        people, further = None, list[Qrels]()
         if source.corrected:
             people = _labels(workspace, judgments, place, here, LabelSource((HUMAN,)), measures, progress)
             files[labels_file(*place, "people")] = _qrels(people)
+            further = [_labels(workspace, judgments, place, here, one, measures, progress) for one in source.further]
+            for number, labels in enumerate(further, start=2):
+                files[labels_file(*place, f"detector-{number}")] = _qrels(labels)
         depth = max(m.k for m in measures)
         for run in here:
             top = run.ids[:, :depth]
@@ -96,7 +100,7 @@ def bundle_of(
                 by_people = LabelSource((HUMAN,))
                 labelled = labelled_run(workspace, judgments, run, by_people, depth, progress=progress)
                 drawn = samples_of(judgments, place[0], labelled, measures)
-                sample = PeopleSample(people.support(top), drawn)
+                sample = PeopleSample(people.support(top), drawn, tuple(labels.support(top) for labels in further))
                 samples[run.manifest.name] = {
                     str(k): [q.id for q, kept in zip(questions, rows.tolist(), strict=True) if kept]
                     for k, rows in sorted(drawn.items())
@@ -104,7 +108,7 @@ def bundle_of(
             scores += scores_of(
                 measures, known[place].support(top), replace(known[place].pool(source), unjudged=rule), sample, min_judged=floor,
                 dataset=place[0], corpus=place[1],
-                pipeline=run.manifest.pipeline, labels=str(source), detector_version=detector_version,
+                pipeline=run.manifest.pipeline, labels=str(source), detector_version=version_of_detector,
             )  # fmt: skip
             files[run_file(run.manifest.name)] = trec_run(run.question_ids, run.ids, run.scores, run.manifest.name)
         if with_passages:
@@ -126,7 +130,7 @@ def bundle_of(
             "unjudged": str(rule),
             "passages": with_passages,
         },
-        "detector": {"name": detector.name if detector is not None else "", "version": detector_version},
+        "detector": {"name": detectors, "version": version_of_detector},
         "versions": {name: version(name) for name in _LIBRARIES} | {"python": platform.python_version()},
         "runs": [asdict(run.manifest) for run in runs],
         "pools": {labels_file(*place): list(qrels.runs) for place, qrels in known.items()},

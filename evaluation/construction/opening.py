@@ -17,7 +17,18 @@ from berdseye.data.language_models.prompts import read_prompt
 from berdseye.data.workspace import Workspace, checked_name
 from berdseye.evaluation.construction.kinds import kind_of
 from berdseye.evaluation.construction.steps import Kind
-from berdseye.evaluation.construction.stored import Construction, Source, constructions_folder, hash_of, stat_of
+from berdseye.evaluation.construction.stored import (
+    RUNNING,
+    SOURCES,
+    Construction,
+    Source,
+    busy,
+    constructions_folder,
+    hash_of,
+    present_path,
+    recorded_path,
+    stat_of,
+)
 
 _FILE = "construction.json"
 
@@ -35,8 +46,11 @@ def begin(
 ) -> Construction:
     """Begin a construction, or return the one of this name if it was begun with the same sources, settings and prompts.
 
-    With `copying`, the sources are copied into its folder, because the given files will go, as uploads do. Raises
-    `BadInputError` for a name that another construction has, missing sources, and unknown or unreadable prompts.
+    Sources are the same if their contents are: one that was recorded elsewhere, and is no longer there, is read where it is given
+    now. With `copying`, the sources are copied into its folder, because the given files will go, as uploads do. Raises
+    `BadInputError` for a name that another construction has, missing sources, unknown or unreadable prompts, and settings with
+    which no step could work. Nothing is stored then. A construction with no finished step but the reading of its sources is
+    replaced: it has nothing to lose.
     """
     folder = constructions_folder(workspace) / checked_name("construction", name)
     if not sources:
@@ -66,19 +80,22 @@ def begin(
             if _content(known) == _content(new) and all(
                 (known.folder / "prompts" / f"{prompt}.txt").read_bytes() == text for prompt, text in texts.items()
             ):
-                return known
-            raise BadInputError(
-                f"There is a construction '{name}' with other sources, settings or prompts.",
-                hint="Choose another name; `berdseye construct resume NAME` continues the existing one.",
-            )
+                return _with_found_sources(known, new)
+            if known.has_results:
+                raise BadInputError(
+                    f"There is a construction '{name}' with other sources, settings or prompts.",
+                    hint="Choose another name; `berdseye construct resume NAME` continues the existing one.",
+                )
+            _check_settings(new)
+            with locked(known.folder / RUNNING, busy=busy(known)):
+                shutil.rmtree(known.folder)
+        _check_settings(new)
         make_folder(folder / "steps")
         if copying:
-            new = replace(new, sources=tuple(_copied(source, folder / "sources") for source in new.sources))
+            new = replace(new, sources=tuple(_copied(source, folder / SOURCES) for source in new.sources))
         for prompt, text in texts.items():
             write_bytes(folder / "prompts" / f"{prompt}.txt", text)
-        stored: dict[str, Any] = {"kind": kind.name, "settings": dict(new.settings), "prompts": list(new.prompts)}
-        stored |= {"sources": [source._asdict() for source in new.sources]}
-        write_json(folder / _FILE, {**stored, "made_by": made_by, "created": new.created})
+        _record(new)
     return new
 
 
@@ -89,7 +106,9 @@ def open_construction(workspace: Workspace, name: str) -> Construction:
     path = constructions_folder(workspace) / name / _FILE
     try:
         stored = read_json(path)
-        sources = tuple(Source(**source) for source in stored["sources"])
+        sources = tuple(
+            Source(**{**source, "path": present_path(workspace, name, source["path"])}) for source in stored["sources"]
+        )
         return Construction(
             workspace,
             name,
@@ -114,6 +133,40 @@ def list_constructions(workspace: Workspace) -> list[str]:
 def remove_construction(workspace: Workspace, name: str) -> None:
     """Delete a construction and its rows. Data sets that were made from it stay. Raises `UnknownNameError`."""
     shutil.rmtree(open_construction(workspace, name).folder)
+
+
+def _check_settings(construction: Construction) -> None:
+    for option in construction.kind.options:
+        option.check(construction.settings[option.name])
+    if construction.kind.check is not None:
+        construction.kind.check(construction.working())
+
+
+def _record(construction: Construction) -> None:
+    sources = [
+        source._replace(path=recorded_path(construction.workspace, Path(source.path)))._asdict()
+        for source in construction.sources
+    ]
+    stored = {
+        "kind": construction.kind.name,
+        "settings": dict(construction.settings),
+        "prompts": list(construction.prompts),
+        "sources": sources,
+        "made_by": construction.made_by,
+        "created": construction.created,
+    }
+    write_json(construction.folder / _FILE, stored)
+
+
+def _with_found_sources(known: Construction, given: Construction) -> Construction:
+    """Return a construction that reads sources where they are given now, if they are no longer where it has them."""
+    pairs = zip(known.sources, given.sources, strict=True)
+    sources = tuple(had if Path(had.path).exists() else has for had, has in pairs)
+    if sources == known.sources:
+        return known
+    found = replace(known, sources=sources)
+    _record(found)
+    return found
 
 
 def _content(construction: Construction) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
-from berdseye.data.errors import BerdseyeError, UnknownNameError
+from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.files.locks import locked
 from berdseye.data.language_models.cost import HighestCost, highest_cost
 from berdseye.data.language_models.protocol import Prompt
@@ -18,7 +18,7 @@ from berdseye.data.progress import Progress, silent
 from berdseye.evaluation.construction.asking import Asking
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Step
-from berdseye.evaluation.construction.stored import SOURCES, Construction
+from berdseye.evaluation.construction.stored import RUNNING, SOURCES, Construction, busy
 from berdseye.evaluation.construction.working import Working
 
 Counting = Callable[[str], AbstractContextManager[Progress]]
@@ -46,23 +46,21 @@ def run_construction(
     """Run the steps that are not up to date, in order, and return their names.
 
     With `until`, the steps after it are not run; with `only`, that step alone is, whose predecessor must be finished. Raises
-    `UnknownNameError` for unknown steps, `BerdseyeError` if another process runs this construction, and what steps raise.
+    `UnknownNameError` for unknown steps, `BerdseyeError` if another process runs this construction, `BadInputError` if the
+    sources have no row that can be used, and what steps raise.
     """
     for name in (until, only):
         if name is not None and name not in construction.step_names:
             raise UnknownNameError("step", name, construction.step_names)
-    busy = BerdseyeError(
-        f"Another process is running '{construction.name}'.",
-        where=construction.folder,
-        hint="Wait until it has finished, or stop it.",
-    )
     ran = []
-    with locked(construction.folder / ".running.lock", busy=busy):
+    with locked(construction.folder / RUNNING, busy=busy(construction)):
         for name in construction.step_names:
             if only is None or name == only:
                 with counting(f"{construction.name}: {name}") as progress:
                     if _run_step(construction, name, construction.working(progress)):
                         ran.append(name)
+                if name == SOURCES:
+                    _check_rows(construction, construction.rows(SOURCES))
             if name in (until, only):
                 break
     return ran
@@ -72,7 +70,7 @@ def expected(construction: Construction) -> list[ExpectedStep]:
     """Return what the steps would do, in order, without asking a model.
 
     Rows of steps that wait for others are counted as if none were rejected. Costs are the highest possible for one attempt a row;
-    completions that are stored cost nothing.
+    completions that are stored cost nothing. Raises `BadInputError` if the sources have no row that can be used.
     """
     working = construction.working()
     rows: Sequence[Row] = []
@@ -82,7 +80,9 @@ def expected(construction: Construction) -> list[ExpectedStep]:
         finished = exact and _is_finished(construction, name, working)
         cost = None
         if step is None:
-            rows = construction.kept(SOURCES) if finished else _kept(construction.kind.read(working))
+            read = construction.rows(SOURCES) if finished else construction.kind.read(working)
+            _check_rows(construction, read)
+            rows = _kept(read)
             expecting.append(ExpectedStep(name, "rows read", len(rows), True, finished, None))
             count = len(rows)
             continue
@@ -101,6 +101,18 @@ def is_complete(construction: Construction) -> bool:
     """Whether all steps are finished and up to date."""
     working = construction.working()
     return all(_is_finished(construction, name, working) for name in construction.step_names)
+
+
+def _check_rows(construction: Construction, rows: Sequence[Row]) -> None:
+    """Raise a `BadInputError` unless a row of the sources can be used."""
+    if _kept(rows):
+        return
+    what = f"Rejected rows: {len(rows):,}; the first one {rows[0].rejected}" if rows else "Nothing was found in them"
+    raise BadInputError(
+        f"No row of the sources of '{construction.name}' can be used. {what}.",
+        where=", ".join(source.path for source in construction.sources),
+        hint=f"This kind reads {construction.kind.sources}.",
+    )
 
 
 def _run_step(construction: Construction, name: str, working: Working) -> bool:

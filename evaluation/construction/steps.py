@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from berdseye.annotation.batches.check_items import CheckItem
-from berdseye.data.errors import UnknownNameError
+from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Question
 from berdseye.evaluation.construction.asking import Asking
@@ -51,7 +51,8 @@ class Step:
 class Option(NamedTuple):
     """A setting of a kind of construction: its type is that of its default, or `kind` where the default is None.
 
-    `choices` are its possible values, if there are few; with `corpora` it names corpora of the workspace, separated by spaces.
+    `choices` are its possible values, if there are few, and `least` and `most` the bounds of a number. With `corpora` it names
+    corpora of the workspace, separated by spaces.
     """
 
     name: str
@@ -60,6 +61,21 @@ class Option(NamedTuple):
     kind: type = str
     choices: tuple[str, ...] = ()
     corpora: bool = False
+    least: float | None = None
+    most: float | None = None
+
+    def check(self, value: Any) -> None:
+        """Raise a `BadInputError` if the option cannot have this value."""
+        called = f"--{self.name.replace('_', '-')}"
+        if self.choices and value not in self.choices:
+            raise UnknownNameError(f"value of {called}", str(value), self.choices)
+        low, high = self.least, self.most
+        if (low is not None and not value >= low) or (high is not None and not value <= high):
+            bounds = [f"at least {low:g}"] if low is not None else []
+            bounds += [f"at most {high:g}"] if high is not None else []
+            raise BadInputError(
+                f"{called} must be {' and '.join(bounds)}, got {value:g}.", hint=f"The default is {self.default}."
+            )
 
 
 class Built(Protocol):
@@ -104,7 +120,8 @@ class Kind:
     `sources` describes the files that it reads, and `read` returns the first rows from them, those that cannot be used as
     rejected. `questions` turns the rows of the last step into a data set; a kind that makes more than questions has its own
     `finish`, which gets the name of the data set, the rows, and whether to replace what exists, and returns lines on what it
-    added. `report` returns lines on what is special to the kind, beside the funnel, whatever steps are finished.
+    added. `report` returns lines on what is special to the kind, beside the funnel, whatever steps are finished. `check` raises
+    an error for settings with which no step could work, before anything is stored or paid for.
     """
 
     name: str
@@ -115,6 +132,7 @@ class Kind:
     questions: Callable[[Sequence[Row]], list[Question]]
     finish: Callable[[Working, str, Sequence[Row], bool], list[str]] | None = None
     report: Callable[[Built], list[str]] | None = None
+    check: Callable[[Working], None] | None = None
     options: tuple[Option, ...] = ()
     checks: tuple[Check, ...] = ()
     paper: str = ""

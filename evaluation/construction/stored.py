@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
+from berdseye.data.errors import BadInputError, BerdseyeError, StaleError, UnknownNameError
 from berdseye.data.files.atomic import write_bytes, write_json
 from berdseye.data.files.checksums import sha256_of
 from berdseye.data.files.json_files import read_json
@@ -28,12 +28,15 @@ from berdseye.evaluation.construction.working import Working
 
 SOURCES = "sources"
 """The name of the step that reads the sources, before the steps of the kind."""
+RUNNING = ".running.lock"
+"""The file that a process locks while it runs steps."""
 _FILE = "construction.json"
 
 
 class Source(NamedTuple):
     """A file or folder that a construction reads: `size` in bytes and `changed` in nanoseconds since 1970; a folder has the sums
-    of its files. `sha256` is that of the content."""
+    of its files. `sha256` is that of the content. `path` is absolute; the record of a construction has a path relative to the
+    workspace if the source lies in it, so that a workspace can be moved."""
 
     name: str
     path: str
@@ -77,13 +80,14 @@ class Construction:
         return (SOURCES, *(step.name for step in self.kind.steps))
 
     def working(self, progress: Progress = silent) -> Working:
-        """Return what steps work with; raises `StaleError` if a source has changed since the construction began."""
+        """Return what steps work with. Raises `StaleError` if a source has changed since the construction began, or is gone and
+        was never read."""
         for source in self.sources:
             path = Path(source.path)
             if not path.exists():
-                raise StaleError(
-                    f"The source '{source.name}' is gone.", where=path, hint="Put it back, or begin a new construction."
-                )
+                if self.made_from(SOURCES) is None:
+                    raise gone(source.name, path)
+                continue
             if stat_of(path) != (source.size, source.changed) and hash_of(path) != source.sha256:
                 raise StaleError(
                     f"The source '{source.name}' has changed since this construction began.",
@@ -95,7 +99,9 @@ class Construction:
         return Working(self.workspace, self.settings, paths, files, progress, self.folder, self.kept)
 
     def rows_file(self, step: str) -> Path:
-        """Return the file of the rows of a step, by its name."""
+        """Return the file of the rows of a step, by its name; raises `UnknownNameError`."""
+        if step not in self.step_names:
+            raise UnknownNameError("step", step, self.step_names)
         return self.folder / "steps" / f"{self.step_names.index(step):02d}-{step}.jsonl"
 
     def made_from(self, step: str) -> str | None:
@@ -118,7 +124,7 @@ class Construction:
     def rows(self, step: str) -> list[Row]:
         """Return all rows of a finished step as people have left them: an overruled row is kept, or rejected by a person.
 
-        Raises `StaleError` if the step is not finished.
+        Raises `UnknownNameError` for an unknown step, and `StaleError` if it is not finished.
         """
         if self.made_from(step) is None:
             raise StaleError(
@@ -132,6 +138,11 @@ class Construction:
     def kept(self, step: str) -> list[Row]:
         """Return the rows that a finished step passes on."""
         return [row for row in self.rows(step) if not row.rejected]
+
+    @property
+    def has_results(self) -> bool:
+        """Whether a step after the reading of the sources is finished, or a person has decided on a row."""
+        return bool(self.overrulings()) or any(self.made_from(step.name) is not None for step in self.kind.steps)
 
     def overrulings(self) -> list[Overruling]:
         """Return all decisions of people, the oldest first; the last one on a row holds."""
@@ -174,6 +185,42 @@ class Construction:
 def constructions_folder(workspace: Workspace) -> Path:
     """Return the folder of all constructions of a workspace."""
     return workspace.folder / "constructions"
+
+
+def gone(source: str, path: Path) -> StaleError:
+    """Return the error of a source that is needed and does not exist."""
+    hint = "Put it back, or give its new place: repeat the command that began the construction, with this --source."
+    return StaleError(f"The source '{source}' is gone.", where=path, hint=hint)
+
+
+def busy(construction: Construction) -> BerdseyeError:
+    """Return the error of a construction that another process is running."""
+    return BerdseyeError(
+        f"Another process is running '{construction.name}'.",
+        where=construction.folder,
+        hint="Wait until it has finished, or stop it.",
+    )
+
+
+def recorded_path(workspace: Workspace, path: Path) -> str:
+    """Return the path of a source as a record has it: relative to the workspace if it lies there, otherwise absolute."""
+    for folder in (workspace.folder, workspace.folder.resolve()):
+        if path.is_relative_to(folder):
+            return path.relative_to(folder).as_posix()
+    return str(path)
+
+
+def present_path(workspace: Workspace, construction: str, recorded: str) -> str:
+    """Return the absolute path of a recorded source.
+
+    Older records have absolute paths of copied sources too. These are found in the workspace as it is now, wherever it was then.
+    """
+    path = Path(recorded)
+    if not path.is_absolute():
+        return str(workspace.folder / path)
+    own = constructions_folder(workspace) / construction / SOURCES / path.name
+    was_copied = path.parts[-4:-1] == (own.parent.parent.parent.name, construction, SOURCES)
+    return str(own if was_copied and own.exists() else path)
 
 
 def _decided(row: Row, decision: Overruling | None) -> Row:

@@ -18,8 +18,9 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_ranking
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scores.counted import Unjudged, counted_questions, under_rule
+from berdseye.evaluation.scores.counted import counted_questions, under_rule
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, enough_judged
+from berdseye.evaluation.scores.unjudged import Unjudged
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,10 @@ from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_run
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scores.counted import Counted, Unjudged, unjudged_of
+from berdseye.evaluation.scores.counted import Counted
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, Floor, below, enough_judged, min_judged_of
 from berdseye.evaluation.scores.scoring import counted_values, pool_of
+from berdseye.evaluation.scores.unjudged import Unjudged, unjudged_of
 from berdseye.evaluation.statistics.significance import Comparison, Test, adjusted, compare
 
 WIN, LOSS, TIE, NO_VALUE, ONLY_FIRST, ONLY_SECOND = OUTCOMES = (

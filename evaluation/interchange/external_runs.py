@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from berdseye.data.corpora import Corpus, open_corpus
@@ -12,6 +11,7 @@ from berdseye.data.files.json_files import read_lines
 from berdseye.data.records import Question
 from berdseye.data.runs.stored import Run, RunManifest, run_name
 from berdseye.data.workspace import Workspace
+from berdseye.evaluation.interchange.choices import Missing, RunFormat
 from berdseye.evaluation.interchange.jsonl import read_jsonl_labels, read_jsonl_run
 from berdseye.evaluation.interchange.ranking import (
     LabelRows,
@@ -30,21 +30,6 @@ from berdseye.evaluation.labels.qrels import Qrels
 _LISTED = 5
 IMPORTED = "imported from"
 """The key, among the versions of a run, of the file from which it was imported."""
-
-
-class RunFormat(StrEnum):
-    """The formats of runs."""
-
-    TREC = "trec"
-    BERDS = "berds"
-    JSONL = "jsonl"
-
-
-class Missing(StrEnum):
-    """How a question without a ranking in the run counts."""
-
-    LEFT_OUT = "left-out"
-    ZERO = "zero"
 
 
 @dataclass(frozen=True)
@@ -112,6 +97,11 @@ def judged_by_file(rows: RunRows, labels: LabelRows, questions: list[Question] |
     without = sum(not block.shape[1] for block in qrels.labels)
     if without:
         notes.append(f"{without} questions have no perspective and therefore no value.")
+    if questions is None and not labels.plain:
+        notes.append(
+            f"The perspectives of a question are those with a label in {Path(labels.where).name}; name the data set (--dataset) "
+            "to count those without a label, too."
+        )
     return ExternalRun(run, qrels, rows.tag, tuple(notes))
 
 

@@ -1,6 +1,6 @@
 """Label sources: a detector, people's judgments, the consensus of these judgments with its uncertainty
 (`consensus(dawid-skene)`), gold labels, labels derived from the former for merged or reworded perspectives, several sources in
-order of trust (`human>embedded`), or a detector whose mean is corrected by people's judgments of a sample.
+order of trust (`human>embedded`), or one or several detectors whose mean is corrected by people's judgments of a sample.
 
 The rule for derived labels: a passage supports a new perspective if it supports any perspective that the new one replaced. It
 does not support the new one if all of the replaced perspectives have a label and it supports none of them. Otherwise there is
@@ -23,7 +23,7 @@ from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.datasets.stored import GOLD
 from berdseye.data.datasets.versions import parts_of_perspectives
 from berdseye.data.errors import BadInputError, UnknownNameError
-from berdseye.data.grammar import parse
+from berdseye.data.grammar import Call, parse
 from berdseye.data.labels import LabelStore
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Pair, pair_key
@@ -98,7 +98,8 @@ def _derived(
 class LabelSource:
     """Sources in order of trust: the first source that has a label for a pair gives the pair's label.
 
-    A `corrected` source is one detector; people's judgments correct the means of its labels (evaluation/scores/corrected.py).
+    The parts of a `corrected` source are detectors; people's judgments correct the means of their labels
+    (evaluation/scores/corrected.py), and the first detector gives labels where one label per pair is needed.
     If the first source is `consensus(...)`, the uncertainty of people's labels is part of measures
     (evaluation/scores/posterior_draws.py).
     """
@@ -107,12 +108,17 @@ class LabelSource:
     corrected: bool = False
 
     def __str__(self) -> str:
-        return f"{CORRECTED}({self.parts[0]})" if self.corrected else ">".join(self.parts)
+        return f"{CORRECTED}({','.join(self.parts)})" if self.corrected else ">".join(self.parts)
 
     @property
     def plain(self) -> "LabelSource":
-        """The source without correction: for a corrected source its detector, for any other source itself."""
-        return LabelSource(self.parts)
+        """The source without correction: for a corrected source its first detector, for any other source itself."""
+        return LabelSource(self.parts[:1] if self.corrected else self.parts)
+
+    @property
+    def further(self) -> tuple["LabelSource", ...]:
+        """The detectors of a corrected source beside the first, each as a source of its own."""
+        return tuple(LabelSource((part,)) for part in self.parts[1:]) if self.corrected else ()
 
     @property
     def consensus(self) -> Method | None:
@@ -125,14 +131,25 @@ class LabelSource:
         return self.parts[-1] not in _NO_DETECTORS
 
     def detector(self, workspace: Workspace) -> Detector | None:
-        """Return the detector among the sources, or None."""
-        return parse_detector(self.parts[-1], workspace) if self.asks_detector else None
+        """Return the detector among the sources, or None; of several corrected ones the first."""
+        return parse_detector(self.plain.parts[-1], workspace) if self.asks_detector else None
 
 
 def source_grade(workspace: Workspace, source: LabelSource) -> Grade | Literal[""]:
-    """Return the grade of the detector among the sources, empty if there is none."""
+    """Return the grade of the detector among the sources, empty if there is none; of several the lowest."""
     detector = source.detector(workspace)
-    return "" if detector is None else grade_of(workspace, detector)
+    if detector is None:
+        return ""
+    grades = {grade_of(workspace, detector), *(source_grade(workspace, one) for one in source.further)}
+    return "topic" if "topic" in grades else grade_of(workspace, detector)
+
+
+def detector_version(workspace: Workspace, source: LabelSource) -> str:
+    """Return the version of the detector among the sources, of several all versions in order; empty if there is none."""
+    detector = source.detector(workspace)
+    if detector is None:
+        return ""
+    return ", ".join([detector.version, *(detector_version(workspace, one) for one in source.further)])
 
 
 def label_versions(workspace: Workspace, judgments: Judgments, source: LabelSource) -> dict[str, str]:
@@ -178,21 +195,14 @@ def default_sources(workspace: Workspace) -> list[str]:
 
 
 def parse_label_source(text: str) -> LabelSource:
-    """Parse a label source such as `embedded`, `human`, `gold`, `human>derived>embedded`, `consensus(dawid-skene)>embedded` or
-    `corrected(embedded)`. `consensus` alone stands for `consensus(dawid-skene)`.
+    """Parse a label source such as `embedded`, `human`, `gold`, `human>derived>embedded`, `consensus(dawid-skene)>embedded`,
+    `corrected(embedded)` or `corrected(stance,embedded)`. `consensus` alone stands for `consensus(dawid-skene)`.
 
     Raises `UnknownNameError` for an unknown source and `BadInputError` for sources that cannot be combined.
     """
     calls = parse(text)
     if calls[0].name == CORRECTED:
-        if len(calls) > 1 or len(calls[0].args) != 1 or calls[0].kwargs:
-            raise BadInputError(
-                f"'{text}' does not name exactly one detector.", hint=f"Write, for example, {CORRECTED}(embedded)."
-            )
-        inner = parse_label_source(str(calls[0].args[0]))
-        if inner.corrected or len(inner.parts) > 1 or inner.parts[0] in _NO_DETECTORS:
-            raise BadInputError(f"'{inner}' is not a detector.", hint=f"Write, for example, {CORRECTED}(embedded).")
-        return LabelSource(inner.parts, corrected=True)
+        return _corrected(text, calls)
     parts = tuple(f"{CONSENSUS}({METHODS[0]})" if str(call) == CONSENSUS else str(call) for call in calls)
     for place, part in enumerate(parts):
         if part.startswith(f"{CONSENSUS}(") and part not in _NO_DETECTORS:
@@ -211,6 +221,21 @@ def parse_label_source(text: str) -> LabelSource:
                 f"In '{text}', no source can follow {part}.", hint="A detector labels every pair, so it must be last."
             )
     return LabelSource(parts)
+
+
+def _corrected(text: str, calls: Sequence[Call]) -> LabelSource:
+    example = f"Write, for example, {CORRECTED}(embedded), or {CORRECTED}(stance,embedded) for several detectors."
+    if len(calls) > 1 or not calls[0].args or calls[0].kwargs:
+        raise BadInputError(f"'{text}' does not name the detectors to correct.", hint=example)
+    detectors: list[str] = []
+    for argument in calls[0].args:
+        inner = parse_label_source(str(argument))
+        if inner.corrected or len(inner.parts) > 1 or inner.parts[0] in _NO_DETECTORS:
+            raise BadInputError(f"'{inner}' is not a detector.", hint=example)
+        if inner.parts[0] in detectors:
+            raise BadInputError(f"'{text}' names {inner} twice.", hint="Name each detector once.")
+        detectors += inner.parts
+    return LabelSource(tuple(detectors), corrected=True)
 
 
 def labels_of(

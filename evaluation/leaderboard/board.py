@@ -136,10 +136,10 @@ def _rows(systems: Sequence[Sequence[Score]], test: Test, correction: str) -> li
     """Return one row for each system, from its scores by one measure on one or more data sets."""
     rows = [_row(scores) for scores in systems]
     known = {f"{n}": scores for n, scores in enumerate(systems) if np.isfinite(float(str(rows[n]["value"])))}
-    values = {name: np.concatenate([s.values for s in scores]) for name, scores in known.items()}
     if any(s.corrected for scores in known.values() for s in scores):
+        said = {name: np.concatenate([s.detectors for s in scores], axis=1) for name, scores in known.items()}
         comparisons = corrected_comparisons(
-            {n: _people(scores) for n, scores in known.items()}, values, correction,
+            {n: _people(scores) for n, scores in known.items()}, said, correction,
             {n: scores[0].sampled if len(scores) == 1 else None for n, scores in known.items()},
         )  # fmt: skip
     else:

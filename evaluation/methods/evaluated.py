@@ -21,8 +21,8 @@ from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.sources import DERIVED, HUMAN, LabelSource, source_grade
 from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.methods.wording import Section, counted, figure, listed
-from berdseye.evaluation.scores.counted import Unjudged, unjudged_of
 from berdseye.evaluation.scores.enough_judged import min_judged_of
+from berdseye.evaluation.scores.unjudged import Unjudged, unjudged_of
 from berdseye.evaluation.statistics.significance import Test
 from berdseye.evaluation.studies.result import list_results, load_result
 
@@ -103,9 +103,10 @@ def _say_labels(section: Section, workspace: Workspace, judgments: Judgments, so
         for part in source.parts
     ]
     if source.corrected:
+        several = "s" if source.further else ""
         section.say(
-            f"The mean of the labels of the detector {source.parts[0]} was corrected with the questions that a batch drew at "
-            "random and people judged completely."
+            f"The mean of the labels of the detector{several} {listed(source.parts)} was corrected with the questions that a "
+            "batch drew at random and people judged completely."
         )
     else:
         section.say(f"Labels are {'; where there are none, '.join(named)}.")

@@ -244,7 +244,7 @@ LISTING: tuple[Printed, ...] = (
         (("debateqa_rag_sources", ""),), lacking=_ANSWERS,
     ),
     Printed(
-        "DebateQA", "table 6", "websites of the questions", ("construct report",),
+        "DebateQA", "table 6", "websites of the questions", ("construct report", "dataset describe"),
         (("debateqa_sources", "level == 'website'"),), Counts(1, 1),
         lacking="the sources of the questions",
     ),

@@ -5,6 +5,7 @@ Prediction-powered inference (Angelopoulos et al., Science 2023) with the power 
 judged. The estimate is valid however wrong the detector is; the better the detector, the narrower the interval.
 
 The judged questions must be a random sample. Questions chosen for their labels (for example, the uncertain ones) are not.
+Several detectors are combined first (`evaluation.statistics.proxies`).
 """
 
 from typing import NamedTuple
@@ -13,18 +14,21 @@ import numpy as np
 import numpy.typing as npt
 
 from berdseye.evaluation.statistics.intervals import Estimate
+from berdseye.evaluation.statistics.proxies import proxy_of_mean
 
 Values = npt.NDArray[np.float64]
 
 
 class Corrected(NamedTuple):
-    """A corrected mean; `weight` is the weight of the detector, and `n` of the estimate the number of questions people judged."""
+    """A corrected mean. `weight` is the weight of the detector, or of the combination of several, and `weights` that of each;
+    `n` of the estimate is the number of questions people judged."""
 
     estimate: Estimate
     weight: float
     centre: float
     standard_error: float
     freedom: int
+    weights: tuple[float, ...] = ()
 
     @property
     def p(self) -> float:
@@ -47,7 +51,8 @@ def corrected_mean(
     """Estimate the mean that people would give if they judged all questions.
 
     `people` float64[n_questions] is NaN where people did not judge; `detector` float64[n_questions] is NaN only where a question
-    has no value at all. `weight` None uses the optimal weight of PPI++, between 0 (people alone) and 1 (plain PPI, unbiased for
+    has no value at all. Several detectors are float64[n_detectors, n_questions], and their combination counts as the detector
+    (`proxy_of_mean`). `weight` None uses the optimal weight of PPI++, between 0 (people alone) and 1 (plain PPI, unbiased for
     every sample size; with a tuned weight the bias is of order 1/n).
 
     An unbiased estimate can lie slightly outside `bounds`, the least and the largest value of a question. The interval is
@@ -57,9 +62,11 @@ def corrected_mean(
 
     With one judged question there is no interval; with none, all values are NaN.
     """
-    known = ~np.isnan(detector)
+    detectors = np.atleast_2d(detector)
+    proxy = proxy_of_mean(people, detectors)
+    known = ~np.isnan(proxy.values)
     judged = known & ~np.isnan(people)
-    by_people, by_detector, elsewhere = people[judged], detector[judged], detector[known & ~judged]
+    by_people, by_detector, elsewhere = people[judged], proxy.values[judged], proxy.values[known & ~judged]
     n, others = len(by_people), len(elsewhere)
     if n == 0:
         return Corrected(Estimate(np.nan, np.nan, np.nan, 0), 0.0, np.nan, np.nan, 0)
@@ -69,14 +76,16 @@ def corrected_mean(
         used = weight
     else:
         used = _best_weight(by_people, by_detector, elsewhere)
+    weights = tuple((used * proxy.weights).tolist())
     errors, elsewhere_part = by_people - used * by_detector, used * float(elsewhere.mean()) if others else 0.0
     value = float(errors.mean()) + elsewhere_part
     if n == 1:
-        return Corrected(Estimate(value, np.nan, np.nan, 1), used, value, np.nan, 0)
+        return Corrected(Estimate(value, np.nan, np.nan, 1), used, value, np.nan, 0, weights)
     from scipy.special import stdtrit
 
     lowest, highest = bounds
-    coarse = np.isin(np.concatenate([by_people, by_detector]), (lowest, 0.0, highest)).all() or np.ptp(errors) == 0
+    said = np.concatenate([by_people, detectors[:, judged].ravel()])
+    coarse = np.isin(said, (lowest, 0.0, highest)).all() or np.ptp(errors) == 0
     widened = np.append(errors, [lowest - used * highest, highest - used * lowest]) if coarse else errors
     variance = widened.var(ddof=1) / len(widened)
     if others > 1:
@@ -84,7 +93,7 @@ def corrected_mean(
     error, centre = float(np.sqrt(variance)), float(widened.mean()) + elsewhere_part
     half = float(stdtrit(len(widened) - 1, (1 + confidence) / 2)) * error
     low, high = min(max(centre - half, lowest), value), max(min(centre + half, highest), value)
-    return Corrected(Estimate(value, low, high, n), used, centre, error, len(widened) - 1)
+    return Corrected(Estimate(value, low, high, n), used, centre, error, len(widened) - 1, weights)
 
 
 def _best_weight(by_people: Values, by_detector: Values, elsewhere: Values) -> float:

@@ -11,7 +11,6 @@ label in a run's own top k is left out of the run's mean.
 """
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,6 @@ import numpy.typing as npt
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.stored import load_dataset, split_version
-from berdseye.data.errors import UnknownNameError
 from berdseye.data.progress import Progress, silent
 from berdseye.data.runs.stored import Run, list_runs, load_run
 from berdseye.data.workspace import Workspace
@@ -28,34 +26,9 @@ from berdseye.evaluation.labels.recorded import recorded_labels
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.scores.unjudged import Unjudged
 
 Bools = npt.NDArray[np.bool_]
-
-
-class Unjudged(StrEnum):
-    """How a question counts for a run whose top k has no label for it, although the label source has one elsewhere."""
-
-    ZERO = "zero"
-    LEFT_OUT = "left-out"
-
-
-_IN_WORDS = {
-    Unjudged.ZERO: "A question without a label in a run's top k counts as finding nothing (unjudged: zero).",
-    Unjudged.LEFT_OUT: "A question without a label in a run's top k is left out of the run's figures (unjudged: left-out).",
-}
-
-
-def unjudged_of(workspace: Workspace, asked: str | None = None) -> Unjudged:
-    """Return the requested rule, by default that of the workspace's settings; raises `UnknownNameError`."""
-    return parse_unjudged(workspace.settings.get("measures", {}).get("unjudged") if asked is None else asked)
-
-
-def parse_unjudged(asked: str | None) -> Unjudged:
-    """Return the rule of this name, `zero` for None; raises `UnknownNameError`."""
-    try:
-        return Unjudged.ZERO if asked is None else Unjudged(asked)
-    except ValueError:
-        raise UnknownNameError("rule for unjudged questions", str(asked), list(Unjudged)) from None
 
 
 def counting(perspectives: npt.NDArray[np.int64], known: Bools, source: LabelSource | None = None) -> Bools:
@@ -95,11 +68,6 @@ def under_rule(questions: Bools, support: Support, k: int, unjudged: Unjudged) -
     if unjudged is Unjudged.LEFT_OUT:
         return np.asarray(questions & support.judged[:, :k].any(axis=(1, 2)), dtype=np.bool_)
     return questions
-
-
-def in_words(unjudged: Unjudged) -> str:
-    """Return a sentence on the rule, for people who read a result."""
-    return _IN_WORDS[unjudged]
 
 
 def counted_questions(

@@ -1,15 +1,15 @@
-"""What people's labels of a batch that draws with known probabilities say of a run: the sample behind `corrected(DETECTOR)`.
+"""What people's labels of batches that draw with known probabilities say of a run: the sample behind `corrected(DETECTOR)`.
 
-A measure's mean over questions is a sum of parts, and a part needs some labels at once: Precision@k one passage with all
-perspectives, every other measure (MRecall@k among them) one question. A batch corrects a measure without bias if what it draws
-as a whole holds each part whole. If a batch draws single pairs, a passage with several perspectives is judged only in part,
-and the share of judged pairs says nothing unbiased of "any perspective" or "every perspective"; there is no estimate then.
+Several batches count together. A part of the measure (`evaluation.scores.measured_parts`) that several batches can draw is
+divided between them in proportion to what their numbers of draws tell, whatever the labels are; each batch estimates the total of
+its shares, and the estimates add. Given all draws before, of every batch, the probability of each draw is the stored one, so
+that the sum is as unbiased as each estimate.
 
-The estimate is of these questions and this batch's pairs: the value that the run would have if people judged everything. Its
+The estimate is of these questions and these batches' pairs: the value that the run would have if people judged everything. Its
 interval says nothing about other questions.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,110 +17,76 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import select
 
-from berdseye.annotation.batches.draws import Unit, places
-from berdseye.annotation.batches.stored import Batch, Item, list_batches
 from berdseye.annotation.judgments.log import Judgments, by_keys
-from berdseye.annotation.judgments.schema import batch_items, present
+from berdseye.annotation.judgments.schema import present
 from berdseye.evaluation.labels.labelled_runs import LabelledRun
-from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.scores.batch_draws import BatchDraws
+from berdseye.evaluation.scores.measured_parts import OUTSIDE, Parts, part_of, parts_of
 from berdseye.evaluation.statistics.anytime import interval_at_all_times
-from berdseye.evaluation.statistics.drawn_sample import HEAVIEST, DrawnSample, Total, total
+from berdseye.evaluation.statistics.drawn_sample import HEAVIEST, DrawnSample, Total, sum_of_totals
 from berdseye.evaluation.statistics.intervals import Estimate
+from berdseye.evaluation.statistics.proxies import DetectedSample
 
 Doubles = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-_PARTS: Mapping[str, Unit] = {"Precision": "passage"}
-_MONOTONE = ("Precision", "MRecall", "Coverage", "ToCover")
 
 
 @dataclass(frozen=True)
-class Draws:
-    """The draws so far. `units`: the unit of each pair (-1: in the batch, and never drawn); `numbers` int64[n_units]: the number
-    of each unit's draw (0: not drawn); `chances` and `weights` float64[n_units]."""
+class SampledBatch:
+    """What one batch says of a measure of a run. `shares` float64[n_parts]: how much of each part this batch estimates."""
 
-    units: Mapping[str, int]
-    numbers: npt.NDArray[np.int64]
-    chances: Doubles
-    weights: Doubles
+    draws: BatchDraws
+    parts: Parts
+    shares: Doubles
 
+    def sample(self, counted: Bools) -> DetectedSample:
+        """Return the sample of all units of the batch, as sums over the shares of parts, divided by the number of questions."""
+        parts, count = self.parts, max(int(counted.sum()), 1)
+        kept = counted[parts.questions] & (self.shares > 0)
+        drawn, size = self.draws.numbers, len(self.draws.numbers)
+        inside, fixed = kept & (parts.units >= 0), kept & (parts.units < 0)
 
-@dataclass(frozen=True)
-class BatchDraws(Draws):
-    """The draws of a batch so far."""
+        def by_unit(values: Doubles) -> Doubles:
+            shared = (values * self.shares)[inside]
+            return np.bincount(parts.units[inside], weights=shared, minlength=size) / count
 
-    batch: Batch
+        at = tuple(
+            float((values * self.shares)[fixed].sum()) / count for values in (parts.people, parts.low, parts.high)
+        )
+        readings = [by_unit(values) for values in (parts.people, parts.low, parts.high)]
+        least, most = (by_unit(np.full(len(kept), bound)) for bound in parts.bounds)
+        detectors = np.array([by_unit(values) for values in parts.detectors])
+        questions = np.full(size, -1, dtype=np.int64)
+        questions[parts.units[inside]] = parts.questions[inside]
+        sequence = np.lexsort((~np.isnan(self.draws.chances), drawn))
+        sequence = sequence[drawn[sequence] > 0]
+        answered = self._answered(inside)
+        steps = int(np.flatnonzero(answered[sequence]).max()) + 1 if answered[sequence].any() else 0
+        sample = DrawnSample(
+            detectors.mean(axis=0), readings[0], readings[1], readings[2], least, most,
+            sequence.astype(np.int64), self.draws.chances[sequence], (at[0], at[1], at[2]),
+        )  # fmt: skip
+        return DetectedSample(sample, detectors, questions).first_steps(steps)
 
-    @property
-    def fixed_weights(self) -> Doubles | None:
-        """The weights, if they were equal in all draws."""
-        return None if self.batch.order == "decision" else self.weights
-
-
-def batch_draws(judgments: Judgments, batch: Batch) -> BatchDraws:
-    """Read the draws of a batch."""
-    columns = ("pair", "unit", "weight", "drawn", "propensity")
-    query = select(*(batch_items.c[name] for name in columns)).where(batch_items.c.batch_id == batch.id)
-    with judgments.reading() as connection:
-        rows = connection.execute(query).all()
-    count = 1 + max((row.unit for row in rows if row.unit is not None), default=-1)
-    numbers, chances, weights = np.zeros(count, dtype=np.int64), np.full(count, np.nan), np.zeros(count)
-    for row in rows:
-        if row.unit is None:
-            continue
-        if row.weight is not None:
-            weights[row.unit] = row.weight
-        if row.drawn is not None:
-            numbers[row.unit] = row.drawn
-            chances[row.unit] = np.nan if row.propensity is None else row.propensity
-    units = {row.pair: -1 if row.unit is None else row.unit for row in rows}
-    return BatchDraws(units, numbers, chances, weights, batch)
-
-
-def planned_draws(items: Sequence[Item], drawn_by: Unit, seed: int) -> Draws:
-    """Return the draws of a batch in the order by decision before anything is drawn."""
-    records = [item.record for item in items]
-    found = places(records, [item.value for item in items], drawn_by, seed)
-    weights = np.zeros(1 + max((place.unit for place in found), default=-1))
-    for place in found:
-        if place.weight is not None:
-            weights[place.unit] = place.weight
-    units = {record.key: place.unit for record, place in zip(records, found, strict=True)}
-    return Draws(units, np.zeros(len(weights), dtype=np.int64), np.full(len(weights), np.nan), weights)
-
-
-def sampled_batches(judgments: Judgments) -> list[BatchDraws]:
-    """Return the draws of all batches that have drawn something, the newest first."""
-    found = (batch_draws(judgments, batch) for batch in list_batches(judgments) if batch.drawn_by is not None)
-    return [draws for draws in found if (~np.isnan(draws.chances)).any()]
-
-
-@dataclass(frozen=True)
-class Parts:
-    """The parts of a measure of a run: their questions int64[n_parts], units int64[n_parts] (-1: none, all labels are fixed)
-    and values by the detector and by people's labels (unknown pairs: not supporting; the least; the largest),
-    float64[n_parts]."""
-
-    questions: npt.NDArray[np.int64]
-    units: npt.NDArray[np.int64]
-    detector: Doubles
-    people: Doubles
-    low: Doubles
-    high: Doubles
-    bounds: tuple[float, float]
+    def _answered(self, inside: Bools) -> Bools:
+        """Return which units have a known value: bool[n_units]; units without a part of the run are left open."""
+        units, size = self.parts.units[inside], len(self.draws.numbers)
+        open_ones = np.bincount(units, weights=~self.parts.known[inside], minlength=size)
+        return np.asarray((np.bincount(units, minlength=size) > 0) & (open_ones == 0), dtype=np.bool_)
 
 
 @dataclass(frozen=True)
 class SampledLabels:
-    """The labels of a batch of draws for one measure of one run.
+    """The labels of batches of draws for one measure of one run.
 
     `counted` bool[n_questions] are the questions of the mean. `labels` counts the pairs with a label among the drawn ones,
     `unsure` those that people judged without a label as the result, and `waiting` those that nobody has judged; the interval
     covers both readings of these.
     """
 
-    draws: BatchDraws
-    parts: Parts
+    batches: tuple[SampledBatch, ...]
     counted: Bools
     labels: int
     unsure: int
@@ -128,39 +94,64 @@ class SampledLabels:
 
     @property
     def batch(self) -> str:
-        return self.draws.batch.name
+        """The names of the batches."""
+        return ", ".join(one.draws.batch.name for one in self.batches)
 
-    @cached_property
-    def sample(self) -> DrawnSample:
-        """The sample of all units of the batch, as sums over the parts of each, divided by the number of questions."""
-        return self._sample(self.counted)
+    @property
+    def draws(self) -> int:
+        """The number of draws with a known probability."""
+        return sum(sample.sample.draws for sample in self._samples)
 
     def without(self, left_out: Bools) -> "SampledLabels":
         """Return the labels without the questions bool[n_questions]."""
-        return SampledLabels(self.draws, self.parts, self.counted & ~left_out, self.labels, self.unsure, self.waiting)
+        return replace(self, counted=self.counted & ~left_out)
 
     @cached_property
     def estimated(self) -> Total:
         """The estimated mean over the questions."""
-        return total(_among_relevant(self.sample, self.draws))
+        return sum_of_totals([sample for sample, _ in self._combined])
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weight of each detector: its part in the combination times lambda, the mean over the batches."""
+        weights = np.mean([weights for _, weights in self._combined], axis=0)
+        return tuple((self.estimated.weight * weights).tolist())
 
     def at_all_times(self, bounds: tuple[float, float]) -> tuple[float, float]:
         """Return the 95% interval of the mean that holds at every look, however often people look and whenever they stop.
 
-        `bounds` are those of the measure. See `evaluation.statistics.anytime.interval_at_all_times`.
+        `bounds` are those of the measure. See `evaluation.statistics.anytime.interval_at_all_times`. Several detectors count as
+        their mean there, because a bet must not depend on later labels. Of several batches, each one that holds every part
+        alone gives an interval of a confidence that allows for their number; (nan, nan) if none does.
         """
-        weights = self.draws.fixed_weights
+        held = [(one.parts.drawable | one.parts.fixed) | ~self.counted[one.parts.questions] for one in self.batches]
+        whole = [
+            replace(one, shares=np.ones(len(one.shares)))
+            for one, parts in zip(self.batches, held, strict=True)
+            if parts.all()
+        ]
+        ends = [self._alone(one, bounds, 1 - 0.05 / len(whole)) for one in whole]
+        if not ends:
+            return float("nan"), float("nan")
+        return max(low for low, _ in ends), min(high for _, high in ends)
+
+    def _alone(self, one: SampledBatch, bounds: tuple[float, float], confidence: float) -> tuple[float, float]:
+        sample, weights = one.sample(self.counted).sample, one.draws.fixed_weights
         if weights is None:
-            return interval_at_all_times(self.sample, self.draws.weights, changing=True, bounds=bounds)
-        relevant = self.sample.span > 0
-        return interval_at_all_times(self.sample.only(relevant, weights), weights[relevant], bounds=bounds)
+            weights = one.draws.weights
+            return interval_at_all_times(sample, weights, changing=True, bounds=bounds, confidence=confidence)
+        relevant = sample.span > 0
+        kept = sample.only(relevant, weights)
+        return interval_at_all_times(kept, weights[relevant], bounds=bounds, confidence=confidence)
 
     @property
     def note(self) -> str:
         """What to know of the sample beside the number, as a sentence without a full stop."""
-        found, unit = self.estimated, self.draws.batch.drawn_by
+        found = self.estimated
+        units = dict.fromkeys(f"{one.draws.batch.drawn_by}s" for one in self.batches)
+        named = " and ".join(f"'{one.draws.batch.name}'" for one in self.batches)
         texts = [
-            f"{found.estimate.n} {unit}s drawn by batch '{self.batch}'",
+            f"{found.estimate.n} {' and '.join(units)} drawn by {'batch' if len(self.batches) == 1 else 'the batches'} {named}",
             f"effective sample size {found.effective:.1f}",
             f"the heaviest {HEAVIEST:.0%} of the draws have {found.heaviest:.0%} of the weight",
         ]
@@ -175,99 +166,136 @@ class SampledLabels:
         """Estimate the difference of two runs, over the questions that count for both; None if the batches differ."""
         if self.batch != other.batch:
             return None
-        both = self.counted & other.counted
-        ours, theirs = (one._sample(both) for one in (self, other))
-        # Draws that both have answered: what one of the runs does not know yet is cut off for both.
-        steps = min(len(ours.sequence), len(theirs.sequence))
-        cut = [_first_steps(sample, steps) for sample in (ours, theirs)]
-        return total(_among_relevant(cut[0].minus(cut[1]), self.draws))
+        both, differences = self.counted & other.counted, []
+        for ours, theirs in zip(self.batches, other.batches, strict=True):
+            samples = (ours.sample(both), theirs.sample(both))
+            # Draws that both have answered: what one of the runs does not know yet is cut off for both.
+            steps = min(len(one.sample.sequence) for one in samples)
+            first, second = (one.first_steps(steps) for one in samples)
+            differences.append(first.minus(second).relevant(ours.draws.fixed_weights).combined()[0])
+        return sum_of_totals(differences)
 
-    def _sample(self, counted: Bools) -> DrawnSample:
-        parts, count = self.parts, max(int(counted.sum()), 1)
-        kept = counted[parts.questions]
-        drawn = self.draws.numbers
-        size = len(drawn)
-        inside = kept & (parts.units >= 0)
+    @cached_property
+    def _samples(self) -> list[DetectedSample]:
+        return [one.sample(self.counted) for one in self.batches]
 
-        def by_unit(values: Doubles) -> Doubles:
-            return np.bincount(parts.units[inside], weights=values[inside], minlength=size) / count
-
-        fixed = kept & (parts.units < 0)
-        at = tuple(float(values[fixed].sum()) / count for values in (parts.people, parts.low, parts.high))
-        readings = [by_unit(values) for values in (parts.people, parts.low, parts.high)]
-        number = np.bincount(parts.units[inside], minlength=size).astype(np.float64)
-        sequence = np.lexsort((~np.isnan(self.draws.chances), drawn))
-        sequence = sequence[drawn[sequence] > 0]
-        answered = self._answered(inside)
-        steps = int(np.flatnonzero(answered[sequence]).max()) + 1 if answered[sequence].any() else 0
-        sample = DrawnSample(
-            by_unit(parts.detector), readings[0], readings[1], readings[2], number * parts.bounds[0] / count,
-            number * parts.bounds[1] / count,
-            sequence.astype(np.int64), self.draws.chances[sequence], (at[0], at[1], at[2]),
-        )  # fmt: skip
-        return _first_steps(sample, steps)
-
-    def _answered(self, inside: Bools) -> Bools:
-        """Return which units have a known value: bool[n_units]; units without a part of the run are left open."""
-        parts, size = self.parts, len(self.draws.numbers)
-        open_ones = np.bincount(parts.units[inside], weights=(parts.low != parts.high)[inside], minlength=size)
-        return np.asarray((np.bincount(parts.units[inside], minlength=size) > 0) & (open_ones == 0), dtype=np.bool_)
-
-
-def _first_steps(sample: DrawnSample, steps: int) -> DrawnSample:
-    return replace(sample, sequence=sample.sequence[:steps], chances=sample.chances[:steps])
-
-
-def _among_relevant(sample: DrawnSample, draws: BatchDraws) -> DrawnSample:
-    return sample.only(sample.span > 0, draws.fixed_weights)
+    @cached_property
+    def _combined(self) -> list[tuple[DrawnSample, Doubles]]:
+        batches = zip(self._samples, self.batches, strict=True)
+        return [sample.relevant(one.draws.fixed_weights).combined() for sample, one in batches]
 
 
 def sampled_labels(
-    judgments: Judgments, detector: LabelledRun, people: LabelledRun, measure: Measure, counted: Bools,
+    judgments: Judgments, detectors: Sequence[LabelledRun], people: LabelledRun, measure: Measure, counted: Bools,
     batches: Sequence[BatchDraws],
 ) -> SampledLabels | str:  # fmt: skip
-    """Return the labels of the batch with the most draws that can correct a measure of a run, or why there is none.
+    """Return the labels of all batches that can correct a measure of a run together, or why there are none.
 
-    `detector` and `people` are the run with the labels of either. The reason is a clause without a full stop.
+    `detectors` and `people` are the run with the labels of each. Batches whose draws are not independent do not count together;
+    the one with the most draws does. The reason is a clause without a full stop.
     """
-    found: list[SampledLabels] = []
-    reason = "no pair of this run was drawn with a known probability"
+    tops, by_people = [one.top(measure.k) for one in detectors], people.top(measure.k)
+    found, reasons = list[SampledBatch](), list[str]()
     for draws in batches:
-        known = _with_draws(judgments, detector.top(measure.k), people.top(measure.k), measure, counted, draws)
-        if isinstance(known, SampledLabels):
-            found.append(known)
-        elif known:
-            reason = known
-    return max(found, key=lambda one: one.sample.draws) if found else reason
+        parts = parts_of(measure, tops, by_people, _units(tops[0], draws))
+        here = counted[parts.questions] & (parts.units >= 0)
+        if not here.any():
+            continue
+        if reason := _obstacle(measure, draws, parts, counted[parts.questions]):
+            reasons.append(reason)
+        found.append(SampledBatch(draws, parts, (parts.drawable & here).astype(np.float64)))
+    found = sorted(found, key=lambda one: one.sample(counted).sample.draws, reverse=True)
+    usable = _together([one for one in found if one.shares.any()], counted)
+    if not usable:
+        return _refused(reasons, found, counted)
+    return _with_counts(judgments, usable, tops[0], by_people, counted)
 
 
-def _with_draws(
-    judgments: Judgments, detector: LabelledRun, people: LabelledRun, measure: Measure, counted: Bools, draws: BatchDraws
-) -> SampledLabels | str:  # fmt: skip
-    keys = detector.keys
-    real = keys != b""
-    units = np.full(keys.shape, -2, dtype=np.int64)
-    units[real] = [draws.units.get(key, -2) for key in keys[real].astype(str).tolist()]
-    needed = real & counted[:, None, None]
-    if not (units[needed] >= 0).any():
-        return ""
-    unknown = np.isnan(people.labels)
-    if outside := int((needed & (units == -2) & unknown).sum()):
-        return f"batch '{draws.batch.name}' does not hold {outside} pairs of this run that nobody has judged"
-    parts = _parts(measure, detector, people, units)
-    if parts is None:
-        part = _PARTS.get(measure.name, "question")
+def _units(run: LabelledRun, draws: BatchDraws) -> Ints:
+    """Return the unit of each pair of a run, int64[n_questions, k, m_max]."""
+    real = run.keys != b""
+    units = np.full(run.keys.shape, OUTSIDE, dtype=np.int64)
+    units[real] = [draws.units.get(key, OUTSIDE) for key in run.keys[real].astype(str).tolist()]
+    return units
+
+
+def _obstacle(measure: Measure, draws: BatchDraws, parts: Parts, counted: Bools) -> str:
+    """Return why a batch cannot correct the measure alone, empty if it can."""
+    name = draws.batch.name
+    if outside := int(parts.outside[counted].sum()):
+        return f"batch '{name}' does not hold {outside} pairs of this run that nobody has judged"
+    if (parts.split & counted).any():
         return (
-            f"batch '{draws.batch.name}' draws single {draws.batch.drawn_by}s, and {measure} depends on all labels of a {part} "
-            f"at once, so that no estimate from them is unbiased"
+            f"batch '{name}' draws single {draws.batch.drawn_by}s, and {measure} depends on all labels of a "
+            f"{part_of(measure)} at once, so that no estimate from them is unbiased"
         )
-    drawn = needed & (units >= 0)
-    drawn[drawn] = draws.numbers[units[drawn]] > 0
+    return ""
+
+
+def _together(found: Sequence[SampledBatch], counted: Bools) -> list[SampledBatch]:
+    """Return batches that hold all parts together, with their shares; none if there are no such batches.
+
+    Two draws are needed for an interval: batches with fewer count only where others do not suffice.
+    """
+    numbers = [one.sample(counted).sample.draws for one in found]
+    for fewest in (2, 1, 0):
+        chosen: list[SampledBatch] = []
+        for one, draws in zip(found, numbers, strict=True):
+            if draws >= fewest and all(one.draws.independent_of(other.draws) for other in chosen):
+                chosen.append(one)
+        if chosen and not _uncovered(chosen, counted).any():
+            return _shared(chosen, counted)
+    return []
+
+
+def _uncovered(chosen: Sequence[SampledBatch], counted: Bools) -> Bools:
+    """Return the parts that count, and that no batch can draw as a whole or has as fixed, bool[n_parts]."""
+    held = np.any([one.parts.drawable | one.parts.fixed for one in chosen], axis=0)
+    return np.asarray(counted[chosen[0].parts.questions] & ~held)
+
+
+def _shared(chosen: Sequence[SampledBatch], counted: Bools) -> list[SampledBatch]:
+    """Return the batches with the share of each part that they estimate; a fixed part is that of the first one."""
+    told = []
+    for one in chosen:
+        draws, size = one.sample(counted).sample.draws, len(np.unique(one.parts.units[one.shares > 0]))
+        # The precision of a mean of n of N units: n / (1 - n / N).
+        told.append(one.shares * (max(draws, 1) * size / (max(size - draws, 0) + 1)))
+    sums = np.sum(told, axis=0)
+    shares = [part / np.where(sums > 0, sums, 1.0) for part in told]
+    left = sums == 0
+    for one, share in zip(chosen, shares, strict=True):
+        share[left & one.parts.fixed] = 1.0
+        left = left & ~one.parts.fixed
+    return [replace(one, shares=share) for one, share in zip(chosen, shares, strict=True)]
+
+
+def _refused(reasons: Sequence[str], found: Sequence[SampledBatch], counted: Bools) -> str:
+    if not found:
+        return "no pair of this run was drawn with a known probability"
+    if len(found) == 1 or not reasons:
+        return reasons[-1] if reasons else "no batch has drawn a part of this measure as a whole"
+    names = " and ".join(f"'{one.draws.batch.name}'" for one in found)
+    missing = int(_uncovered(found, counted).sum())
+    return (
+        f"{reasons[-1]}; the batches {names} together leave {missing} parts of the measure that none of them draws as a whole, "
+        "so that the probability of their labels is unknown"
+    )
+
+
+def _with_counts(
+    judgments: Judgments, usable: Sequence[SampledBatch], run: LabelledRun, people: LabelledRun, counted: Bools
+) -> SampledLabels:
+    keys, unknown = run.keys, np.isnan(people.labels)
+    drawn = np.zeros(keys.shape, dtype=np.bool_)
+    for one in usable:
+        units = _units(run, one.draws)
+        inside = (units >= 0) & counted[:, None, None]
+        drawn[inside] |= one.draws.numbers[units[inside]] > 0
     open_keys = set(keys[drawn & unknown].astype(str).tolist())
     judged = _judged(judgments, open_keys)
-    return SampledLabels(
-        draws, parts, counted, len(set(keys[drawn & ~unknown].tolist())), len(judged), len(open_keys - judged)
-    )
+    labels = len(set(keys[drawn & ~unknown].tolist()))
+    return SampledLabels(tuple(usable), counted, labels, len(judged), len(open_keys - judged))
 
 
 def _judged(judgments: Judgments, keys: set[str]) -> set[str]:
@@ -279,39 +307,6 @@ def _judged(judgments: Judgments, keys: set[str]) -> set[str]:
             for query in by_keys(base, present.c.pair, sorted(keys))
             for pair in connection.execute(query).scalars()
         }
-
-
-def _parts(measure: Measure, detector: LabelledRun, people: LabelledRun, units: npt.NDArray[np.int64]) -> Parts | None:
-    """Return the parts of a measure; None if a part needs pairs that were not drawn together."""
-    real = detector.keys != b""
-    unknown = real & np.isnan(people.labels)
-    yes = people.labels == 1
-    # What the batch does not draw is known by people's labels, and is no matter of the detector.
-    said = np.where((units < 0) & ~unknown, yes, detector.labels == 1) & real
-    arrays = (said, yes, yes & real, yes | unknown)
-    if _PARTS.get(measure.name) == "passage":
-        values = [labels.any(axis=2) / measure.k for labels in arrays]
-        questions, ranks = np.nonzero(real.any(axis=2))
-        values = [array[questions, ranks] for array in values]
-        of_part, bounds = units[questions, ranks], (0.0, 1 / measure.k)
-    else:
-        questions = np.arange(len(real))
-        values = [_values(measure, detector, labels) for labels in arrays]
-        of_part = units.reshape(len(questions), -1)
-        bounds = measure.bounds
-        if measure.name not in _MONOTONE:
-            open_parts = unknown.any(axis=(1, 2))
-            values[2], values[3] = (np.where(open_parts, end, values[1]) for end in measure.bounds)
-    highest = of_part.max(axis=1, initial=-1)
-    if ((of_part >= 0) & (of_part != highest[:, None])).any():
-        return None
-    low, high = np.minimum(values[2], values[3]), np.maximum(values[2], values[3])
-    return Parts(questions, highest, values[0].astype(float), values[1].astype(float), low, high, bounds)
-
-
-def _values(measure: Measure, run: LabelledRun, labels: Bools) -> Doubles:
-    depths = (run.ids >= 0).sum(axis=1)
-    return measure.values(Support(labels, run.counts, depths, np.ones_like(labels)))
 
 
 def estimate_of(found: Total, bounds: tuple[float, float]) -> Estimate:

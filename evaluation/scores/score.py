@@ -25,7 +25,8 @@ class Score:
     draws of the labels, `values` are their means, and the interval includes the uncertainty of the labels
     (`evaluation.scores.posterior_draws`).
 
-    For a corrected label source, `values` are the detector's, and `people` holds people's values on the questions that were
+    For a corrected label source, `values` are the first detector's, `further` float64[n_detectors - 1, n_questions] those of the
+    others (None: there are none), and `people` holds people's values on the questions that were
     drawn at random and judged completely; `sampled` holds the labels that batches drew with known probabilities instead, if no
     question was. `unsure` counts the randomly drawn questions that are left out because people are unsure of a pair. `pairs`
     int64[n_questions, 2] holds the numbers of labelled pairs and of pairs in each question's top k, of which judged@k is
@@ -50,6 +51,12 @@ class Score:
     grade: str = ""
     sampled: SampledLabels | None = None
     unsure: int = 0
+    further: npt.NDArray[np.float64] | None = None
+
+    @property
+    def detectors(self) -> npt.NDArray[np.float64]:
+        """The values of all detectors of a corrected source, float64[n_detectors, n_questions]."""
+        return self.values[None] if self.further is None else np.vstack([self.values, self.further])
 
     @property
     def corrected(self) -> bool:
@@ -62,6 +69,8 @@ class Score:
         if self.sampled is not None:
             factor = 100 if self.unit == "share" else 1
             low, high = (factor * end for end in self.at_all_times)
+            if np.isnan(low):
+                return f"{self.sampled.note}; no batch holds the whole measure, so that no interval holds at every look"
             return (
                 f"{self.sampled.note}; however often you look, the interval {low:.1f} to {high:.1f} holds at every look"
             )
@@ -132,21 +141,26 @@ def without_questions(scores: Sequence[Score], left_out: Sequence[bool]) -> list
             sampled = score.sampled.without(~kept)
             estimate = estimate_of(sampled.estimated, parse_measure(score.measure).bounds)
             values = np.where(kept, score.values, np.nan)
-            remaining.append(replace(score, values=values, sampled=sampled, estimate=estimate))
+            further = None if score.further is None else np.where(kept, score.further, np.nan)
+            remaining.append(replace(score, values=values, further=further, sampled=sampled, estimate=estimate))
             continue
         values = np.where(kept, score.values, np.nan)
         people = None if score.people is None else np.where(kept, score.people, np.nan)
+        further = None if score.further is None else np.where(kept, score.further, np.nan)
         draws = None if score.posterior_draws is None else np.where(kept, score.posterior_draws, np.nan)
         bounds = parse_measure(score.measure).bounds
         if draws is not None:
             estimate = mean_of_draws(draws, bounds)
         elif people is not None:
-            estimate = corrected_mean(people, values, bounds=bounds).estimate
+            detectors = np.where(kept, score.detectors, np.nan)
+            estimate = corrected_mean(people, detectors, bounds=bounds).estimate
         else:
             estimate = mean_with_interval(values, bounds=bounds)
         if score.withheld:
             estimate = Estimate(np.nan, np.nan, np.nan, estimate.n)
-        remaining.append(replace(score, values=values, people=people, posterior_draws=draws, estimate=estimate))
+        remaining.append(
+            replace(score, values=values, people=people, further=further, posterior_draws=draws, estimate=estimate)
+        )
     return remaining
 
 

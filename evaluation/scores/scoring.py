@@ -18,20 +18,17 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.consensus import consensus_of
 from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_run
 from berdseye.evaluation.labels.qrels import Qrels, pooled_qrels
-from berdseye.evaluation.labels.sources import HUMAN, LabelSource, source_grade
+from berdseye.evaluation.labels.sources import HUMAN, LabelSource, detector_version, source_grade
 from berdseye.evaluation.labels.support import Support, share_labelled
 from berdseye.evaluation.measures import Measure, values_of
+from berdseye.evaluation.scores.batch_draws import sampled_batches
 from berdseye.evaluation.scores.corrected import corrected_mean
-from berdseye.evaluation.scores.counted import Counted, Unjudged, counted_questions, unjudged_of
+from berdseye.evaluation.scores.counted import Counted, counted_questions
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, Floor, below, enough_judged, min_judged_of, withheld
 from berdseye.evaluation.scores.posterior_draws import expected_values, mean_of_draws, posterior_values
-from berdseye.evaluation.scores.sampled_labels import (
-    SampledLabels,
-    estimate_of,
-    sampled_batches,
-    sampled_labels,
-)
+from berdseye.evaluation.scores.sampled_labels import SampledLabels, estimate_of, sampled_labels
 from berdseye.evaluation.scores.score import Score
+from berdseye.evaluation.scores.unjudged import Unjudged, unjudged_of
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 
 NO_SAMPLE = "no question was drawn at random and judged completely"
@@ -70,8 +67,8 @@ def score_run(
 
     A corrected source gives the corrected mean. Its n counts the questions that a batch drew at random and that people judged
     completely (`annotation.batches.random_sample`), and its judged@k is that of people. Without such a question, it comes from
-    the batch with the most draws of known probability that fit the measure (`evaluation.scores.sampled_labels`), and n counts
-    these draws. Raises `BadInputError` if there is neither. A source that begins with `consensus(...)` gives the mean over draws
+    all batches with draws of known probability that fit the measure (`evaluation.scores.sampled_labels`), and n counts these
+    draws. Raises `BadInputError` if there is neither. A source that begins with `consensus(...)` gives the mean over draws
     of its labels, and an interval that includes their uncertainty (`evaluation.scores.posterior_draws`); which questions count
     follows from the labels themselves.
     """
@@ -190,7 +187,12 @@ def score_read(
     if not source.corrected:
         return scores_of(measures, support, counted, None, draws, min_judged=floor, **made_by)
     by_people = reader.labelled(LabelSource((HUMAN,)), k)
-    people = PeopleSample(by_people.support, samples_of(judgments, manifest.dataset, by_people, measures))
+    further = [reader.labelled(one, k) for one in source.further]
+    people = PeopleSample(
+        by_people.support,
+        samples_of(judgments, manifest.dataset, by_people, measures),
+        tuple(one.support for one in further),
+    )
     scores = scores_of(measures, support, counted, people, None, min_judged=floor, **made_by)
     if all(score.withheld != NO_SAMPLE for score in scores):
         return scores
@@ -199,7 +201,9 @@ def score_read(
         score
         if score.withheld != NO_SAMPLE
         else _from_sample(
-            score, sampled_labels(judgments, labelled, by_people, measure, ~np.isnan(score.values), batches), measure
+            score,
+            sampled_labels(judgments, [labelled, *further], by_people, measure, ~np.isnan(score.values), batches),
+            measure,
         )
         for score, measure in zip(scores, measures, strict=True)
     ]
@@ -216,10 +220,14 @@ def _from_sample(score: Score, found: SampledLabels | str, measure: Measure) -> 
 
 @dataclass(frozen=True)
 class PeopleSample:
-    """People's labels of a ranking, and, by the cutoff of measures, which questions are a random sample (bool[n_questions])."""
+    """People's labels of a ranking, and, by the cutoff of measures, which questions are a random sample (bool[n_questions]).
+
+    `further` are the labels of the detectors beside the first.
+    """
 
     support: Support
     at_random: Mapping[int, npt.NDArray[np.bool_]]
+    further: tuple[Support, ...] = ()
 
 
 def samples_of(
@@ -252,13 +260,12 @@ def refuse_without_sample(scores: Sequence[Score], what: str, source: LabelSourc
 
 def provenance(workspace: Workspace, run: RunManifest, source: LabelSource) -> dict[str, str]:
     """Return the keyword arguments of `scores_of` that identify a run, its labels and their versions."""
-    detector = source.detector(workspace)
     return {
         "dataset": run.dataset,
         "corpus": run.corpus,
         "pipeline": run.pipeline,
         "labels": str(source),
-        "detector_version": detector.version if detector is not None else "",
+        "detector_version": detector_version(workspace, source),
         "grade": source_grade(workspace, source),
     }
 
@@ -319,6 +326,7 @@ def scores_of(
         counts = counted.by(measure, support)
         draws = None if posterior_draws is None else np.where(counts, posterior_draws[place], np.nan)
         values, by_people, reason, unsure = np.where(counts, raw, np.nan), None, "", 0
+        further = None
         if draws is not None:
             values = expected_values(draws)
         valued = ~np.isnan(values)
@@ -333,7 +341,11 @@ def scores_of(
         else:
             by_people = np.where(people.at_random[measure.k], completely_judged_values(measure, people.support), np.nan)
             unsure = int((people.at_random[measure.k] & valued & np.isnan(by_people)).sum())
-            estimate = corrected_mean(by_people, values, bounds=measure.bounds).estimate
+            if people.further:
+                by_others = [measure.values(one) for one in people.further]
+                further = np.where(np.isnan(values), np.nan, np.array(by_others))
+            detectors = values[None] if further is None else np.vstack([values, further])
+            estimate = corrected_mean(by_people, detectors, bounds=measure.bounds).estimate
             reason = "" if estimate.n else NO_SAMPLE
         scores.append(
             Score(
@@ -353,6 +365,7 @@ def scores_of(
                 reason,
                 grade,
                 unsure=unsure,
+                further=further,
             )
         )
     return scores

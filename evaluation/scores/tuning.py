@@ -18,8 +18,9 @@ from berdseye.evaluation.labels.labelled_runs import labelled_ranking
 from berdseye.evaluation.labels.sources import LabelSource, label_versions
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scores.counted import Counted, Unjudged, counted_questions, counting, unjudged_of
+from berdseye.evaluation.scores.counted import Counted, counted_questions, counting
 from berdseye.evaluation.scores.scoring import counted_values
+from berdseye.evaluation.scores.unjudged import Unjudged, unjudged_of
 from berdseye.retrieval.passage_collections import StoredCorpus
 from berdseye.retrieval.pipeline import Pipeline, search
 from berdseye.retrieval.pipeline_registry import parse_pipeline

@@ -14,9 +14,10 @@ from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scores.counted import Unjudged, as_version
+from berdseye.evaluation.scores.counted import as_version
 from berdseye.evaluation.scores.score import Score
 from berdseye.evaluation.scores.scoring import score_run
+from berdseye.evaluation.scores.unjudged import Unjudged
 from berdseye.evaluation.statistics.significance import Comparison, compare
 
 

@@ -42,9 +42,18 @@ class AnswerPairs(NamedTuple):
     questions: int
     equal: int
 
+    @property
+    def repeated(self) -> int:
+        """How many pairs have the texts of an earlier one, such as two systems' usual refusals.
+
+        A batch holds a pair of texts once, so that people judge it for its first question alone.
+        """
+        return len(self.items) - len({(item.record.passage, item.record.perspective) for item in self.items})
+
     def recipe(self, sets: Iterable[str], dataset: str) -> dict[str, Any]:
         """Return the recipe of a batch of these pairs."""
-        return {ANSWER_SETS: sorted(set(sets)), DATASET: dataset, "questions": self.questions, "equal": self.equal}
+        counts = {"questions": self.questions, "equal": self.equal, "repeated": self.repeated}
+        return {ANSWER_SETS: sorted(set(sets)), DATASET: dataset, **counts}
 
 
 def answer_pairs(

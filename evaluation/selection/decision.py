@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from berdseye.annotation.batches.draws import Unit
 from berdseye.annotation.batches.runs_queue import pairs_of_runs
-from berdseye.annotation.batches.stored import Batch, Item, reorder_batch
+from berdseye.annotation.batches.stored import FIRST, WEIGHTS, Batch, Item, reorder_batch
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.judgments.schema import batch_items
 from berdseye.data.datasets.stored import split_unit
@@ -24,7 +24,7 @@ from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.protocol import Detector
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource
 from berdseye.evaluation.measures import Measure, parse_measure
-from berdseye.evaluation.scores.sampled_labels import Draws, batch_draws, planned_draws
+from berdseye.evaluation.scores.batch_draws import Draws, batch_draws, planned_draws
 from berdseye.evaluation.selection.sampled_decision import SampledDecision, sampled_decision, unit_values
 from berdseye.evaluation.statistics.drawn_sample import total
 from berdseye.evaluation.trust.decision import OUTCOMES, Decision, compared_questions
@@ -223,6 +223,7 @@ def decision_items(
         "expected": now.needed._asdict(),
         "chance_of_other": now.chance_of_other,
         "ahead": now.ahead,
+        WEIGHTS: FIRST,
     }
     return items, recipe
 
@@ -249,13 +250,16 @@ def deciding_batch(workspace: Workspace, judgments: Judgments, batch: Batch) -> 
 
 
 def renew_order(judgments: Judgments, batch: Batch, known: DecisionComparison) -> None:
-    """Sort the remaining pairs of a batch by the current value of a judgment."""
-    if batch.order == "decision":
+    """Sort the remaining pairs of a batch of an earlier version by the current value of a judgment.
+
+    Newer batches keep their first weights: fixed weights allow larger bets, because nothing less probable can be drawn later.
+    """
+    if not batch.keeps_weights:
         reorder_batch(judgments, batch, known.values())
 
 
 def decision_standing(workspace: Workspace, judgments: Judgments, batch: Batch) -> DecisionState | None:
-    """Return the progress of a decision batch, and reorder its remaining pairs by it; None for other batches."""
+    """Return the progress of a decision batch, None for other batches. The order of one of an earlier version is renewed."""
     if not decides(batch):
         return None
     known = deciding_batch(workspace, judgments, batch)

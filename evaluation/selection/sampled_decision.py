@@ -13,15 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scores.sampled_labels import Draws
+from berdseye.evaluation.scores.batch_draws import Draws
 from berdseye.evaluation.statistics.anytime import Evidence, evidence
 from berdseye.evaluation.statistics.drawn_sample import DrawnSample
 from berdseye.evaluation.trust.decision import AnsweredQuestion, compared_questions, system_values
-from berdseye.evaluation.trust.judging_plan import RISK, Needed
+from berdseye.evaluation.trust.judging_plan import RISK, Needed, Outcome
 from berdseye.evaluation.trust.labelled_lists import Bools, LabelledLists
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+_DIGITS = 9
 
 
 @dataclass(frozen=True)
@@ -29,17 +30,18 @@ class SampledDecision:
     """The difference of two runs by the draws of a batch.
 
     `sample` is that of the difference of the means over questions; `weights` float64[n_units] are the present ones, and
-    `costs` int64[n_units] the judgments that a unit still needs.
+    `costs` int64[n_units] the judgments that a unit still needs. `changing`: earlier draws had other weights.
     """
 
     sample: DrawnSample
     weights: Doubles
     costs: Ints
+    changing: bool = True
 
     @cached_property
     def evidence(self) -> Evidence:
         """The evidence for either order after each draw."""
-        return evidence(self.sample, self.weights, changing=True)
+        return evidence(self.sample, self.weights, changing=self.changing)
 
     @property
     def order(self) -> int:
@@ -69,29 +71,39 @@ class SampledDecision:
 
         `outcomes` float64[n_outcomes, n_units] are values of the units under labels drawn by their probabilities.
         """
-        random, drawn = np.random.default_rng(seed), self.sample.sequence
-        left = np.setdiff1d(np.arange(len(self.weights)), drawn)
-        total = int(self.costs[left].sum())
-        if self.error <= risk or not len(left):
+        random = np.random.default_rng(seed)
+        total = int(self.costs[self._left].sum())
+        if self.error <= risk or not len(self._left):
             return Needed(0.0, 0.0, 0.0, total, float(self.error <= risk))
-        counts = []
-        for values in outcomes:
-            order = left[np.argsort(random.exponential(size=len(left)) / self.weights[left])]
-            chances = self.weights[order] / np.cumsum(self.weights[order][::-1])[::-1]
-            known = np.isin(np.arange(len(values)), drawn)
-            low, high = (np.where(known, ends, values) for ends in self._ends)
-            followed = replace(
-                self.sample, low=low, high=high, sequence=np.concatenate([drawn, order[:-1]]),
-                chances=np.concatenate([self.sample.chances, chances[:-1]]),
-            )  # fmt: skip
-            found = evidence(followed, self.weights, changing=True)
-            wealth = np.maximum(found.above, found.below)[self.sample.draws :]
-            crossed = np.flatnonzero(wealth >= np.log(2 / risk))
-            stop = int(crossed[0]) + 1 if len(crossed) else len(order)
-            counts.append(int(self.costs[order[:stop]].sum()))
+        counts = [self.followed(values, random, risk=risk).judgments for values in outcomes]
         low_end, median, high_end = np.quantile(counts, [0.1, 0.5, 0.9], method="nearest")
         settled = float(np.mean([count < total for count in counts]))
         return Needed(float(median), float(low_end), float(high_end), total, settled)
+
+    def followed(self, values: Doubles, random: np.random.Generator, *, risk: float = RISK) -> Outcome:
+        """Simulate the draws to come, with the values of the units float64[n_units], until the order is settled or known."""
+        left, drawn = self._left, self.sample.sequence
+        order = left[np.argsort(random.exponential(size=len(left)) / self.weights[left])]
+        chances = self.weights[order] / np.cumsum(self.weights[order][::-1])[::-1]
+        known = np.isin(np.arange(len(values)), drawn)
+        low, high = (np.where(known, ends, values) for ends in self._ends)
+        followed = replace(
+            self.sample, low=low, high=high, sequence=np.concatenate([drawn, order[:-1]]),
+            chances=np.concatenate([self.sample.chances, chances[:-1]]),
+        )  # fmt: skip
+        found = evidence(followed, self.weights, changing=self.changing)
+        above, below = (wealth[self.sample.draws :] for wealth in found)
+        crossed = np.flatnonzero(np.maximum(above, below) >= np.log(2 / risk))
+        if len(crossed):
+            stop = int(crossed[0])
+            return Outcome(int(self.costs[order[: stop + 1]].sum()), 1 if above[stop] > below[stop] else -1)
+        least, most = (float(ends.sum()) + at for ends, at in zip((low, high), self.sample.fixed[1:], strict=True))
+        shown = 1 if round(least, _DIGITS) > 0 else -1 if round(most, _DIGITS) < 0 else 0
+        return Outcome(int(self.costs[order].sum()), shown)
+
+    @cached_property
+    def _left(self) -> Ints:
+        return np.setdiff1d(np.arange(len(self.weights)), self.sample.sequence)
 
 
 def sampled_decision(
@@ -133,7 +145,7 @@ def sampled_decision(
         by_detector, people, low, high, bounds[0], bounds[1], order.astype(np.int64), draws.chances[order],
         (float(readings[1][size]), float(readings[2][size]), float(readings[3][size])),
     )  # fmt: skip
-    return SampledDecision(sample, draws.weights, waits)
+    return SampledDecision(sample, draws.weights, waits, draws.changing)
 
 
 def unit_values(

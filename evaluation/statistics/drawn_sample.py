@@ -13,6 +13,7 @@ With a fixed lambda the estimate is unbiased for every number of draws; the tune
 Two readings of what is not known yet give `low` and `high`: the interval covers both.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -141,34 +142,65 @@ def total(sample: DrawnSample, *, weight: float | None = None, confidence: float
     bench_sampled_labels.py` measures its coverage. If every unit is known, the interval has no width. With fewer than two draws
     there is no interval, with none no value.
     """
-    at, draws = sample.fixed, sample.draws
-    if len(sample.sequence) == len(sample.detector):
-        value, low, high = (
-            float(labels.sum()) + fixed
-            for labels, fixed in zip((sample.people, sample.low, sample.high), at, strict=True)
-        )
+    return sum_of_totals([sample], weight=weight, confidence=confidence)
+
+
+def sum_of_totals(samples: Sequence[DrawnSample], *, weight: float | None = None, confidence: float = 0.95) -> Total:
+    """Estimate the sum of the totals of several samples, as `total` does for one.
+
+    Each sample was drawn for itself: given all draws before, of any sample, the probability of a draw is the stored one.
+    Deviations of single draws are then uncorrelated between samples too, and their squares add. `weight` of the result is the
+    mean lambda over draws.
+    """
+    fits = [_readings(sample, weight) for sample in samples]
+    draws = sum(sample.draws for sample in samples)
+    value = sum(people.value for people, _, _ in fits)
+    lambdas = sum(people.weight * max(sample.draws, 1) for (people, _, _), sample in zip(fits, samples, strict=True))
+    mean = lambdas / max(sum(max(sample.draws, 1) for sample in samples), 1)
+    error = float(np.sqrt(sum(people.error**2 for people, _, _ in fits)))
+    shares = [_weights(sample) if sample.draws else (0.0, HEAVIEST) for sample in samples]
+    effective, heaviest = sum(one for one, _ in shares), max(one for _, one in shares)
+    if all(_complete(sample) for sample in samples):
+        low, high = sum(least.value for _, least, _ in fits), sum(most.value for _, _, most in fits)
         return Total(Estimate(value, low, high, draws), 1.0, 0.0, max(draws - 1, 0), float(draws), HEAVIEST)
-    nothing = float("nan")
-    if draws == 0:
-        return Total(Estimate(nothing, nothing, nothing, 0), 0.0, nothing, 0, 0.0, nothing)
-    fitted = _fit(sample, sample.people, weight)
-    effective, heaviest = _weights(sample)
-    value = fitted.value + at[0]
-    if draws == 1:
-        return Total(Estimate(value, nothing, nothing, 1), fitted.weight, nothing, 0, effective, heaviest)
+    if np.isnan(value) or np.isnan(error):
+        nothing = float("nan")
+        counted = 0 if np.isnan(value) else draws
+        return Total(Estimate(value, nothing, nothing, counted), mean, nothing, 0, effective, heaviest)
     from scipy.special import stdtrit
 
     freedom = draws + _ADDED - 1
     factor = float(stdtrit(freedom, (1 + confidence) / 2))
-    ends = [
-        reading.value + fixed + sign * factor * reading.error
-        for reading, fixed, sign in (
-            (_fit(sample, sample.low, fitted.weight), at[1], -1),
-            (_fit(sample, sample.high, fitted.weight), at[2], 1),
+    low, high = (
+        sum(fit[place].value for fit in fits)
+        + sign * factor * float(np.sqrt(sum(fit[place].error ** 2 for fit in fits)))
+        for place, sign in ((1, -1), (2, 1))
+    )
+    estimate = Estimate(value, min(low, value), max(high, value), draws)
+    return Total(estimate, mean, error, freedom, effective, heaviest)
+
+
+def _complete(sample: DrawnSample) -> bool:
+    return len(sample.sequence) == len(sample.detector)
+
+
+def _readings(sample: DrawnSample, weight: float | None) -> "tuple[_Fitted, _Fitted, _Fitted]":
+    """Return the fit of people's labels, and of the least and the largest labels with the same lambda."""
+    readings = (sample.people, sample.low, sample.high)
+    if _complete(sample):
+        first, second, third = (
+            _Fitted(float(labels.sum()) + at, 1.0, 0.0) for labels, at in zip(readings, sample.fixed, strict=True)
         )
-    ]
-    estimate = Estimate(value, min(ends[0], value), max(ends[1], value), draws)
-    return Total(estimate, fitted.weight, fitted.error, freedom, effective, heaviest)
+        return first, second, third
+    if sample.draws == 0:
+        nothing = _Fitted(float("nan"), 0.0, float("nan"))
+        return nothing, nothing, nothing
+    people = _fit(sample, sample.people, weight)
+    others = (_fit(sample, labels, people.weight) for labels in readings[1:])
+    first, second, third = (
+        fit._replace(value=fit.value + at) for fit, at in zip((people, *others), sample.fixed, strict=True)
+    )
+    return first, second, third
 
 
 class _Fitted(NamedTuple):

@@ -59,7 +59,8 @@ def comparisons(
     if gatherer.source.corrected:
         people = {name: np.concatenate([_people(s) for s in scores]) for name, scores in by_system.items()}
         sampled = {name: scores[0].sampled if len(scores) == 1 else None for name, scores in by_system.items()}
-        pairs = corrected_comparisons(people, values, correction, sampled)
+        said = {name: np.concatenate([s.detectors for s in scores], axis=1) for name, scores in by_system.items()}
+        pairs = corrected_comparisons(people, said, correction, sampled)
     else:
         pairs = compare(values, test=test, correction=correction, bounds=parse_measure(measure).differences, seed=seed)
         pairs = [c if enough_judged(judged[c.a, c.b], gatherer.floor) else withheld_difference(c) for c in pairs]
@@ -116,23 +117,23 @@ def corrected_comparisons(
 ) -> list[Comparison]:
     """Compare every pair of systems by the difference of their corrected means.
 
-    `people` and `detector` hold the values of each system by question, float64[n_questions]. People's values count on the
+    `people` and `detector` hold the values of each system by question, float64[n_questions] (of several detectors
+    float64[n_detectors, n_questions]). People's values count on the
     questions that they judged completely for both systems. Two systems whose labels in `sampled` come from one batch of draws are
     compared by these draws instead.
     """
     comparisons = []
     for a, b in combinations(detector, 2):
         differences = detector[a] - detector[b]
+        left_out = int(np.isnan(np.atleast_2d(differences)[0]).sum())
         ours, theirs = (sampled.get(a), sampled.get(b)) if sampled else (None, None)
         by_draws = ours.minus(theirs) if ours is not None and theirs is not None else None
         if by_draws is not None:
             value, low, high, n = by_draws.estimate
-            left_out = int(np.isnan(differences).sum())
             comparisons.append(Comparison(a, b, value, low, high, n, left_out, "t", by_draws.p, by_draws.p))
             continue
         mean = corrected_mean(people[a] - people[b], differences, bounds=(-1.0, 1.0))
         value, low, high, n = mean.estimate
-        left_out = int(np.isnan(differences).sum())
         comparisons.append(Comparison(a, b, value, low, high, n, left_out, "t", mean.p, mean.p))
     return adjusted(comparisons, correction)
 
@@ -201,38 +202,45 @@ def k_curves(gatherer: Gatherer, selection: Selection, measure: str, *, deepest:
 
 
 def correction(gatherer: Gatherer, selection: Selection, measures: Sequence[str]) -> StudyResult:
-    """Compare the detector's mean, people's mean over the questions they judged completely, and the corrected mean, with
-    intervals."""
-    source = LabelSource(gatherer.source.plain.parts, corrected=True)
+    """Compare each detector's mean, people's mean over the questions they judged completely, and the corrected mean, with
+    intervals. A source that is not corrected counts as its detector."""
+    source = gatherer.source if gatherer.source.corrected else LabelSource(gatherer.source.parts[-1:], corrected=True)
     rows = []
     for score in replace(gatherer, source=source).scores(selection, parse_measures(" ".join(measures))):
         if score.dataset == "average":
             continue
-        by_people, by_detector = _people(score), score.values
+        by_people = _people(score)
         bounds = parse_measure(score.measure).bounds
-        corrected = corrected_mean(by_people, by_detector, bounds=bounds)
+        corrected = corrected_mean(by_people, score.detectors, bounds=bounds)
+        by_detector = {
+            name if source.further else "detector": mean_with_interval(values, bounds=bounds)
+            for name, values in zip(source.parts, score.detectors, strict=True)
+        }
+        names = dict(zip(by_detector, source.parts, strict=True))
         estimates = {
-            "detector": mean_with_interval(by_detector, bounds=bounds),
+            **by_detector,
             "people": mean_with_interval(by_people, bounds=bounds),
             "corrected": corrected.estimate if score.sampled is None else score.estimate,
         }
         weight = corrected.weight if score.sampled is None else score.sampled.estimated.weight
+        weights = corrected.weights if score.sampled is None else score.sampled.weights
+        of_each = dict(zip(names, weights, strict=False)) if source.further else {}
         for by, (value, low, high, n) in estimates.items():
             rows.append({"corpus": score.corpus, "pipeline": score.pipeline, "dataset": score.dataset,
                          "measure": score.measure, "by": by, "value": 100 * value, "low": 100 * low, "high": 100 * high,
-                         "n": n, "judged": 1.0 if by == "detector" else score.judged,
-                         "labels": "human" if by == "people" else str(source if by == "corrected" else source.plain),
-                         "detector_version": score.detector_version, "weight": weight})  # fmt: skip
+                         "n": n, "judged": 1.0 if by in names else score.judged,
+                         "labels": "human" if by == "people" else names.get(by, str(source)),
+                         "detector_version": score.detector_version, "weight": of_each.get(by, weight)})  # fmt: skip
     cells = pd.DataFrame(rows)
     table = Table(
         "corrected",
-        "Values by the detector, by people, and by the detector corrected by people, in percent",
+        f"Values by {'each' if source.further else 'the'} detector, by people, and corrected by people, in percent",
         cells,
         ("dataset", "corpus", "pipeline", "measure"),
         ("by",),
         notes=(
             "People judge questions that a batch drew at random; n counts the questions that they judged completely. Without "
-            "such a batch, n counts the draws of a batch whose order is a sampling, and people alone have no value.",
+            "such a batch, n counts the draws of batches whose order is a sampling, and people alone have no value.",
         ),
     )
     shown = cells.assign(row=cells["measure"] + ", " + cells["pipeline"] + ", " + cells["corpus"])

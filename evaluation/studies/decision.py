@@ -1,6 +1,11 @@
-"""Simulation of judging orders on gold labels: how many judgments the order by value saves, and how often its result is wrong."""
+"""Simulation of decision batches on gold labels: how many judgments settle which of two systems is better, and how often wrongly.
 
-from collections.abc import Callable, Sequence
+The draws and the rule for stopping are those of `berdseye batch create --decide`: what the measure needs as a whole is drawn with
+known probabilities, and the order is settled when bets on the draws have shown it at 5%, at any look, whatever the detector says
+(`evaluation.selection.sampled_decision`). The rule is applied after every draw.
+"""
+
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -10,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from berdseye.annotation.batches.draws import unit_weights
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.datasets.stored import GOLD
 from berdseye.data.errors import BadInputError
@@ -20,59 +26,65 @@ from berdseye.data.workspace import Workspace
 from berdseye.detectors.protocol import Detector
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource
 from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.scores.batch_draws import Draws
+from berdseye.evaluation.scores.measured_parts import part_of
+from berdseye.evaluation.selection.sampled_decision import SampledDecision, sampled_decision, unit_values
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 from berdseye.evaluation.studies.result import StudyResult, Table
-from berdseye.evaluation.trust.decision import Decision
-from berdseye.evaluation.trust.judging_plan import RISK, Outcome, judging_plan
-from berdseye.evaluation.trust.labelled_lists import Bools, LabelledLists, check_drawable, labelled_lists
+from berdseye.evaluation.trust.decision import OUTCOMES, Decision, compared_questions
+from berdseye.evaluation.trust.judging_plan import RISK
+from berdseye.evaluation.trust.labelled_lists import Bools, Doubles, LabelledLists, check_drawable, labelled_lists
 
 Ints = npt.NDArray[np.int64]
-AT_RANDOM = "pairs at random"
-BY_VALUE = "pairs by value, renewed after each"
-RENEWED = 10
+ALONE = "at random, without a detector"
+AT_RANDOM = "at random"
+BY_VALUE = "by value, as --decide"
+ORDERS = (ALONE, AT_RANDOM, BY_VALUE)
+"""The orders of drawing; all use the same rule for stopping."""
+SAVED = "saved against random without a detector (%)"
 _DRAWS, _RESAMPLES = 300, 2000
 
 
 class _Trial(NamedTuple):
-    """A sample of the questions and two of the systems, with the gold labels that simulated annotators give."""
+    """A sample of the questions and two systems: what each order draws, and the values of its units by gold labels."""
 
-    state: Decision
-    lists: LabelledLists
-    measure: Measure
-    systems: tuple[int, int]
-    truth: Bools
-    random: np.random.Generator
+    sampled: dict[str, SampledDecision]
+    truth: Doubles
+    outcomes: Doubles
 
 
-def _at_random(trial: _Trial) -> Outcome:
-    return _in_order(trial, trial.random.permutation(trial.state.ranked()))
+def _trial(lists: LabelledLists, state: Decision, measure: Measure, truth: Bools, said: Bools) -> _Trial:
+    """Prepare a trial of the two systems of `lists`; `truth` and `said` bool[n_labels] are gold labels and the detector's."""
+    open_ones = np.flatnonzero(state.open)
+    names = _unit_names(lists, measure)
+    wanted = [names[label] for label in open_ones.tolist()]
+    weights = unit_weights(wanted, state.values[open_ones].tolist())
+    number = {name: place for place, name in enumerate(weights)}
+    units = {str(label): number[name] for label, name in zip(open_ones.tolist(), wanted, strict=True)}
+    size, keys = len(weights), [str(label) for label in range(len(truth))]
+    by_value, alike = np.array(list(weights.values())), np.ones(size)
+    sampled = {}
+    for order, of_order, detector in (
+        (ALONE, alike, np.zeros_like(said)), (AT_RANDOM, alike, said), (BY_VALUE, by_value, said),
+    ):  # fmt: skip
+        draws = Draws(units, np.zeros(size, dtype=np.int64), np.full(size, np.nan), of_order)
+        found = sampled_decision(lists, measure, keys, detector, draws, np.full(len(truth), np.nan))
+        assert found is not None  # a unit holds what the measure needs
+        sampled[order] = found
+    parts = compared_questions(lists, measure)
+    places = np.array([units.get(key, -1) for key in keys], dtype=np.int64)
+    drawn = np.concatenate([truth[None], state.drawn_labels(OUTCOMES)])
+    values = unit_values(parts, measure, places, size, drawn, drawn)[:, :size]
+    return _Trial(sampled, values[0], values[1:])
 
 
-def _questions_at_random(trial: _Trial) -> Outcome:
-    return _by_question(trial, trial.random.permutation(len(trial.lists.questions)))
-
-
-def _questions_by_value(trial: _Trial) -> Outcome:
-    drawn = trial.state.drawn_differences()
-    both = np.stack([drawn, np.zeros_like(drawn)], axis=1)
-    first, second = trial.systems
-    two = replace(trial.lists, ids=trial.lists.ids[[first, second]], places=trial.lists.places[[first, second]])
-    return _by_question(trial, judging_plan(two, trial.measure, both, 0, 1).order)
-
-
-def _by_value_once(trial: _Trial) -> Outcome:
-    return _in_order(trial, trial.state.ranked())
-
-
-ORDERS: dict[str, Callable[[_Trial], Outcome]] = {
-    AT_RANDOM: _at_random,
-    "questions at random": _questions_at_random,
-    "questions by value": _questions_by_value,
-    "pairs by value, once": _by_value_once,
-    f"pairs by value, renewed after {RENEWED}": lambda trial: trial.state.followed(trial.truth, every=RENEWED),
-    BY_VALUE: lambda trial: trial.state.followed(trial.truth),
-}
-"""The orders of judging; all use the same stopping rule."""
+def _unit_names(lists: LabelledLists, measure: Measure) -> dict[int, tuple[int, int]]:
+    """Return what the label of each pair is drawn with: its question, and for measures of passages its passage."""
+    names: dict[int, tuple[int, int]] = {}
+    for system, question, rank, perspective in np.argwhere(lists.places >= 0).tolist():
+        passage = int(lists.ids[system, question, rank]) if part_of(measure) == "passage" else -1
+        names.setdefault(int(lists.places[system, question, rank, perspective]), (question, passage))
+    return names
 
 
 def decision_study(
@@ -108,6 +120,7 @@ def decision_study(
             f"Only {len(within)} questions have gold labels for all retrieved passages; at least 2 are needed.",
             hint=f"Import labels of the source '{GOLD}'.",
         )
+    said = lists.chance >= detector.threshold
     random = np.random.default_rng(seed)
     pairs = list(combinations(range(len(runs)), 2))
     rows: list[dict[str, Any]] = []
@@ -117,29 +130,36 @@ def decision_study(
         chosen = np.sort(random.permutation(within)[:questions])
         values = np.nan_to_num(lists.values(measure, truth)[:, chosen])
         real = int(np.sign(round(float((values[systems[0]] - values[systems[1]]).sum()), 9)))
-        some = _of_questions(lists, chosen)
-        state = Decision(some, measure, *systems, draws=_DRAWS, seed=number)
-        prediction = state.needed() if predicted < predicted_trials and not state.settled else None
+        some = _of_questions(lists, chosen, systems)
+        state = Decision(some, measure, 0, 1, draws=_DRAWS, seed=number)
+        if not state.open.any():
+            continue
+        trial = _trial(some, state, measure, truth, said)
+        prediction = trial.sampled[BY_VALUE].needed(trial.outcomes) if predicted < predicted_trials else None
         predicted += prediction is not None
-        for name, follow in ORDERS.items():
-            trial = _Trial(state, some, measure, systems, truth, np.random.default_rng([seed, number]))
-            end = follow(trial)
-            compared = prediction is not None and name == BY_VALUE
-            within_interval = (
-                float(prediction.low <= end.judgments <= prediction.high) if prediction and compared else np.nan
-            )
+        for name in ORDERS:
+            sampled = trial.sampled[name]
+            end = sampled.followed(trial.truth, np.random.default_rng([seed, number]))
+            most = int(sampled.costs.sum())
+            within_interval = np.nan
+            if prediction is not None and name == BY_VALUE:
+                within_interval = float(prediction.low <= end.judgments <= prediction.high)
             rows.append(
                 {
                     "trial": number,
                     "order": name,
                     "judgments": end.judgments,
-                    "all": int((state.values > 0).sum()),
-                    "wrong": np.nan if real == 0 else float(end.order != real),
+                    "all": most,
+                    "early": float(end.judgments < most),
+                    "wrong": np.nan if real == 0 else float(end.order == -real),
                     "as predicted": within_interval,
-                    "nothing to judge": float(state.settled),
                 }
             )
         progress(number + 1, "trials", trials)
+    if not rows:
+        raise BadInputError(
+            "In no trial can a judgment change which of two systems is better.", hint="Name runs that differ."
+        )
     results = pd.DataFrame(rows)
     settings = {
         "dataset": runs[0].manifest.dataset, "corpus": runs[0].manifest.corpus, "measure": str(measure),
@@ -151,49 +171,35 @@ def decision_study(
         Table("decision-orders", f"Judgments until it is settled which of two systems is better: {setting}",
               _cells(results, detector.version), ("order",), ("figure",), 1)
     ]  # fmt: skip
+    skipped = trials - int(results["trial"].nunique())
     notes = (
-        f"The order is settled when the probability of the other order is at most {RISK:.0%}, or when no further judgment can "
-        "change the result. Intervals are over trials, which share questions; they do not generalise to other questions.",
-        f"In {int(results.groupby('trial')['nothing to judge'].first().sum())} of {trials} trials the detector's probabilities "
-        "alone settled the order, before any judgment. Wrong orders leave out trials in which both systems are equal.",
+        "The order is settled when the judgments show it so clearly that they would do so with a probability of at most "
+        f"{RISK:.0%} if it were wrong, at any look and whatever the detector says; otherwise all pairs are judged. Wrong orders "
+        "leave out trials in which both systems are equal. Intervals are over trials, which share questions; they do not "
+        "generalise to other questions.",
+        f"In {skipped} of {trials} trials both systems rank the same passages, so that nothing is judged.",
         f"{len(within)} of {len(lists.questions)} questions have gold labels for all retrieved passages. "
         f"{described.notes[0][:1].upper()}{described.notes[0][1:]}",
     )
     return StudyResult("decision", settings, tables, {"decision-orders": _chart(results)}, notes)
 
 
-def _of_questions(lists: LabelledLists, chosen: Ints) -> LabelledLists:
+def _of_questions(lists: LabelledLists, chosen: Ints, systems: tuple[int, int]) -> LabelledLists:
+    """Return some questions of two systems."""
+    two = list(systems)
     return replace(
         lists,
+        systems=tuple(lists.systems[system] for system in two),
         questions=tuple(lists.questions[q] for q in chosen.tolist()),
-        ids=lists.ids[:, chosen],
-        places=lists.places[:, chosen],
+        ids=lists.ids[two][:, chosen],
+        places=lists.places[two][:, chosen],
         counts=lists.counts[chosen],
     )
 
 
-def _by_question(trial: _Trial, questions: Ints) -> Outcome:
-    places = [np.unique(trial.lists.places[list(trial.systems), q, : trial.measure.k]) for q in questions.tolist()]
-    return _in_order(
-        trial, np.concatenate([labels[labels >= 0] for labels in places]) if places else np.zeros(0, np.int64)
-    )
-
-
-def _in_order(trial: _Trial, labels: Ints) -> Outcome:
-    """Judge the open labels in a fixed order, and skip labels that can no longer change the result."""
-    state, judgments = trial.state.copied(), 0
-    for label in labels.tolist():
-        if state.settled:
-            break
-        if state.values[label] > 0:
-            state.set_label(label, bool(trial.truth[label]))
-            judgments += 1
-    return Outcome(judgments, state.order)
-
-
 def _cells(results: pd.DataFrame, version: str) -> pd.DataFrame:
     by_order = {name: rows.set_index("trial") for name, rows in results.groupby("order", sort=False)}
-    base = by_order[AT_RANDOM]["judgments"].to_numpy(dtype=np.float64)
+    base = by_order[ALONE]["judgments"].to_numpy(dtype=np.float64)
     drawn = np.random.default_rng(0).multinomial(len(base), np.full(len(base), 1 / len(base)), size=_RESAMPLES)
     cells: list[dict[str, Any]] = []
     for name, rows in by_order.items():
@@ -209,10 +215,13 @@ def _cells(results: pd.DataFrame, version: str) -> pd.DataFrame:
         cells += [
             {"order": name, "figure": "judgments", **mean._asdict()},
             {"order": name, "figure": "median", "value": float(np.median(judgments)), "n": len(judgments)},
-            {"order": name, "figure": "saved against random (%)", "value": saved, "low": ends[0], "high": ends[1],
-             "n": len(judgments)},
+            {"order": name, "figure": SAVED, "value": saved, "low": ends[0], "high": ends[1], "n": len(judgments)},
         ]  # fmt: skip
-        for figure, column in (("wrong orders (%)", "wrong"), ("within the predicted interval (%)", "as predicted")):
+        for figure, column in (
+            ("settled before all (%)", "early"),
+            ("wrong orders (%)", "wrong"),
+            ("within the predicted interval (%)", "as predicted"),
+        ):
             share = mean_with_interval(rows[column].to_numpy(dtype=np.float64))
             if share.n:
                 percent = {end: 100 * getattr(share, end) for end in ("value", "low", "high")}

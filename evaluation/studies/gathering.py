@@ -33,10 +33,11 @@ from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.pipelines import pipeline_of
 from berdseye.evaluation.published.berds import Sizes
-from berdseye.evaluation.scores.counted import Unjudged, counted_questions, unjudged_of
+from berdseye.evaluation.scores.counted import counted_questions
 from berdseye.evaluation.scores.enough_judged import min_judged_of
 from berdseye.evaluation.scores.score import Score, macro_average
 from berdseye.evaluation.scores.scoring import score_runs
+from berdseye.evaluation.scores.unjudged import Unjudged, unjudged_of
 from berdseye.retrieval.pipeline import Pipeline, search
 from berdseye.retrieval.protocol import Query
 from berdseye.retrieval.running import questions_version, run_pipeline

@@ -23,8 +23,8 @@ from berdseye.data.files.atomic import write_bytes, write_json
 from berdseye.data.files.tables import to_csv, to_parquet
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.charts import svg
-from berdseye.evaluation.scores.counted import Unjudged, in_words
 from berdseye.evaluation.scores.enough_judged import below
+from berdseye.evaluation.scores.unjudged import Unjudged, in_words
 
 PROVENANCE = ("low", "high", "n", "judged", "labels", "detector_version", "published")
 _UNPUBLISHED = "–"

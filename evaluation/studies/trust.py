@@ -20,8 +20,8 @@ from berdseye.data.workspace import Workspace
 from berdseye.detectors.protocol import Detector
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scores.counted import Unjudged, unjudged_of
 from berdseye.evaluation.scores.enough_judged import below, enough_judged, min_judged_of, withheld
+from berdseye.evaluation.scores.unjudged import Unjudged, unjudged_of
 from berdseye.evaluation.statistics.intervals import Estimate, mean_with_interval
 from berdseye.evaluation.statistics.significance import Comparison, compare, withheld_difference
 from berdseye.evaluation.studies.result import StudyResult, Table

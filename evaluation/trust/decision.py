@@ -100,10 +100,6 @@ class Decision:
         """Return the last `most` sets of drawn labels, bool[n, n_labels]; a judged label has its value in all of them."""
         return self._drawn[-most:].copy()
 
-    def drawn_differences(self) -> Doubles:
-        """Return the difference on each question under the drawn labels, float64[n_draws, n_questions]."""
-        return self._deltas.copy()
-
     def most_telling(self) -> int | None:
         """Return the open label whose judgment has the highest value; None if no judgment changes anything."""
         best = int(np.argmax(self.values)) if len(self.values) else 0

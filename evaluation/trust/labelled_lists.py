@@ -23,7 +23,8 @@ from berdseye.detectors.protocol import Detector
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource, labels_of
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scores.counted import Unjudged, counted_questions, counting
+from berdseye.evaluation.scores.counted import counted_questions, counting
+from berdseye.evaluation.scores.unjudged import Unjudged
 
 Doubles = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from pickletools import genops
 from typing import Any, BinaryIO, NamedTuple
@@ -28,7 +29,7 @@ from berdseye.retrieval.ranking import top_k
 FITTING = "Use a corpus made from the passages of the index, under the index's ids and uncut (--chunker whole)."
 _INDEX, _META, _SETTINGS = "index.faiss", "meta.pkl", "cfg.json"
 _IDS = "passages.npy"
-_FORMAT = 1
+_FORMAT = 2
 _ENDS = 65_536
 _SLACK = 32
 _BLOCK = 100_000
@@ -123,11 +124,13 @@ def _plain_value(file: BinaryIO) -> Any:
     raise ValueError("it has no end")
 
 
-def read_documents(partition: Path) -> Iterator[Document]:
-    """Yield the entry of each vector; raises `BadInputError` for a file that is not a list of plain values.
+def read_documents(partition: Path, count: int | None = None) -> Iterator[Document]:
+    """Yield the entry of each of `count` vectors (None: all entries); raises `BadInputError` for a file that is not a list of
+    plain values, or that has fewer entries.
 
     An entry is a list or tuple that begins with the document's id, followed by its text and title, which may be compressed with
-    zlib; or the id alone. `custom_meta_id_idx` in `cfg.json` names another place of the id.
+    zlib; or the id alone. `custom_meta_id_idx` in `cfg.json` names another place of the id. distributed-faiss also saves the
+    entries of vectors that are still in its buffer, after those of the index; like its loader, this leaves them out.
     """
     path, place = partition / _META, int(_settings(partition).get("custom_meta_id_idx", 0))
     try:
@@ -137,7 +140,13 @@ def read_documents(partition: Path) -> Iterator[Document]:
         raise BadInputError(f"The file cannot be read: {error}.", where=path, hint="Download it again.") from error
     if not isinstance(entries, list):
         raise BadInputError(f"Expected a list, got {type(entries).__name__}.", where=path, hint="Download it again.")
-    for number, entry in enumerate(entries):
+    if count is not None and len(entries) < count:
+        raise BadInputError(
+            f"The file has {len(entries):,} entries for the {count:,} vectors of {_INDEX}.",
+            where=path,
+            hint="Download it again.",
+        )
+    for number, entry in enumerate(entries[:count]):
         values = list(entry) if isinstance(entry, list | tuple) else [entry]
         if not -len(values) <= place < len(values) or not isinstance(values[place], str | int):
             raise BadInputError(
@@ -200,17 +209,16 @@ class PassagesOfVectors:
         parts: list[Ids] = []
         first_missing = ""
         for partition in partition_folders(where):
-            documents = list(read_documents(partition))
-            for start in range(0, len(documents), _BLOCK):
-                block = documents[start : start + _BLOCK]
-                parts.append(docids.passages([d.docid for d in block]))
-                lost = np.flatnonzero(parts[-1] < 0)
+            documents = read_documents(partition, _vectors(partition).ntotal)
+            while block := list(islice(documents, _BLOCK)):
+                found = docids.passages([d.docid for d in block])
+                parts.append(found)
+                lost = np.flatnonzero(found < 0)
                 first_missing = first_missing or (block[int(lost[0])].docid if len(lost) else "")
-            middle = len(documents) // 2
-            number = int(docids.passages([documents[middle].docid])[0]) if documents else -1
-            if number >= 0 and documents[middle].text:
-                [passage] = corpus.passages([number])
-                check_text(*documents[middle], passage, corpus, partition, FITTING)
+                middle = len(block) // 2
+                if found[middle] >= 0 and block[middle].text:
+                    [passage] = corpus.passages([int(found[middle])])
+                    check_text(*block[middle], passage, corpus, partition, FITTING)
         ids = np.concatenate([np.empty(0, np.int64), *parts])
         if first_missing and not explains_missing(corpus, len(ids)):
             raise missing_error(first_missing, docids, corpus, len(ids), where, FITTING)
@@ -250,8 +258,6 @@ class ExistingIndex:
         for partition in self.partitions:
             own = np.asarray(passages[start : start + partition.count])
             start += partition.count
-            if len(own) != partition.count:
-                raise BadInputError(f"{_META} has fewer entries than {_INDEX}.", where=self.folder)
             depth = min(k, partition.count)
             while True:
                 found = partition.search(queries, depth)
@@ -280,13 +286,18 @@ def _best(rankings: Sequence[Ranking], k: int) -> Ranking:
     return top_k(ids[order][first], scores[order][first], k)
 
 
-def _open(partition: Path, probes: int | None) -> DenseIndex:
-    path, own_probes = partition / _INDEX, _settings(partition).get("nprobe")
+def _vectors(partition: Path) -> Any:
+    """The FAISS index of a partition, memory-mapped if its type allows it."""
+    path = partition / _INDEX
     try:
-        vectors = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
+        return faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
     except (RuntimeError, MemoryError, AttributeError) as error:
         reason = str(error).rpartition("Error: ")[2] or type(error).__name__
         raise BadInputError(f"The index cannot be opened: {reason}.", where=path, hint="Download it again.") from error
+
+
+def _open(partition: Path, probes: int | None) -> DenseIndex:
+    vectors, own_probes = _vectors(partition), _settings(partition).get("nprobe")
     similarity = "dot" if vectors.metric_type == faiss.METRIC_INNER_PRODUCT else "euclidean"
     chosen = probes or (int(own_probes) if isinstance(own_probes, int) and own_probes > 0 else None)
     return DenseIndex(vectors, similarity, exact=False, probes=chosen)  # type: ignore[arg-type]

@@ -23,6 +23,9 @@ _QUANTISED = "SQ8"
 _SLACK = 32
 _BLOCK = 65_536
 _FILE = "vectors.faiss"
+# How many times k candidates of a layout with codes are scored again by their stored vectors. One bit a dimension orders
+# candidates roughly, so that more of them are needed; its queries keep 8 bits a dimension.
+_REFINED, _REFINED_OF_BITS, _QUERY_BITS = 4, 32, 8
 METRICS = {"cosine": faiss.METRIC_INNER_PRODUCT, "dot": faiss.METRIC_INNER_PRODUCT, "euclidean": faiss.METRIC_L2}
 _ADDED = 65_536
 _SEED = 0
@@ -77,6 +80,7 @@ LAYOUTS: Mapping[str, Layout] = {
         # search, which is not used and takes most of the time.
         Layout("ivf", "IVF{lists},SQ8", probes=512, fewest=4_096),
         Layout("ivfpq", "IVF{lists},PQ{pieces}np,Refine(SQ8)", probes=512, fewest=9_984),
+        Layout("rabitq", "IVF{lists},RaBitQ,Refine(SQfp16)", probes=512, fewest=4_096),
     )
 }
 
@@ -167,12 +171,18 @@ def _search_parameters(vectors: Any, probes: int | None) -> Any:
         return None
     library: Any = faiss  # its type stubs lack the keywords of these classes
     kind = faiss.downcast_index(vectors)
+    if isinstance(kind, faiss.IndexPreTransform):
+        return library.SearchParametersPreTransform(index_params=_search_parameters(kind.index, probes))
     if isinstance(kind, faiss.IndexHNSW):
         return library.SearchParametersHNSW(efSearch=probes)
     lists = library.SearchParametersIVF(nprobe=probes)
-    if isinstance(kind, faiss.IndexRefine):
-        return library.IndexRefineSearchParameters(k_factor=4, base_index_params=lists)
-    return lists if isinstance(kind, faiss.IndexIVF) else None
+    if not isinstance(kind, faiss.IndexRefine):
+        return lists if isinstance(kind, faiss.IndexIVF) else None
+    if isinstance(faiss.downcast_index(kind.base_index), faiss.IndexIVFRaBitQ):
+        lists = library.IVFRaBitQSearchParameters()
+        lists.nprobe, lists.qb = probes, _QUERY_BITS
+        return library.IndexRefineSearchParameters(k_factor=_REFINED_OF_BITS, base_index_params=lists)
+    return library.IndexRefineSearchParameters(k_factor=_REFINED, base_index_params=lists)
 
 
 def build_vectors(

@@ -87,6 +87,10 @@ class BM25:
     def of_documents(self) -> bool:
         return False
 
+    @property
+    def monotone(self) -> bool:
+        return self.k1 >= 0 and 0 <= self.b <= 1
+
     def term(self, term: str, frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
         idf = VARIANTS[self.variant](statistics.terms[term].documents, statistics)
         tf = frequencies.astype(np.float32)

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from berdseye.data.records import Ids, Scores
-from berdseye.retrieval.lexical.arrays import Docs, Offsets, Values
+from berdseye.retrieval.lexical.arrays import Bytes, Docs, Offsets, Values
 
 
 @njit(cache=True, nogil=True)
@@ -68,6 +68,30 @@ def within(docs: Docs, count: int) -> bool:  # pragma: no cover
     for at in range(1, len(docs)):
         sound &= docs[at - 1] < docs[at]
     return sound
+
+
+@njit(cache=True, nogil=True)
+def find(terms: Bytes, ends: Offsets, wanted: Bytes) -> int:  # pragma: no cover
+    """The number of a term in the sorted vocabulary `terms` uint8[n], where term i ends at `ends[i]`.
+
+    Returns -1 if it is not there, and -2 - i for a term i that is out of bounds.
+    """
+    low, high = 0, len(ends)
+    while low < high:
+        middle = (low + high) >> 1
+        begin, end = ends[middle - 1] if middle else 0, ends[middle]
+        if begin < 0 or begin > end or end > len(terms):
+            return -2 - middle
+        at = 0
+        while at < len(wanted) and begin + at < end and terms[begin + at] == wanted[at]:
+            at += 1
+        if at == len(wanted) and begin + at == end:
+            return middle
+        if begin + at == end or (at < len(wanted) and terms[begin + at] < wanted[at]):
+            low = middle + 1
+        else:
+            high = middle
+    return -1
 
 
 @njit(cache=True, nogil=True)

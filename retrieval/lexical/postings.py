@@ -19,7 +19,7 @@ import numpy.typing as npt
 from berdseye.data.errors import DamagedError
 from berdseye.retrieval.indexes import index_files
 from berdseye.retrieval.lexical.arrays import Docs, Offsets, Values, mapped
-from berdseye.retrieval.lexical.kernels import within
+from berdseye.retrieval.lexical.kernels import find, within
 
 _VALUES = ("uint16", "float32")
 FORMAT = 1  # version of the file format; increased whenever older indexes cannot be read any more
@@ -53,13 +53,19 @@ class Postings:
 
     def find(self, term: str) -> int | None:
         """The number of a term; None if the collection does not contain it."""
-        wanted = term.encode("utf-8", "surrogatepass")
-        at = bisect_left(range(len(self._term_ends)), wanted, key=self._term)
-        return at if at < len(self._term_ends) and self._term(at) == wanted else None
+        wanted = np.frombuffer(term.encode("utf-8", "surrogatepass"), np.uint8)
+        at = int(find(self._terms, self._term_ends, wanted))
+        if at < -1:
+            raise self._out_of_bounds(-2 - at)
+        return at if at >= 0 else None
+
+    def start(self, term: int) -> int:
+        """The place in `docs` and `values` where the postings of a term begin."""
+        return int(self.ends[term - 1]) if term else 0
 
     def of(self, term: int) -> tuple[Docs, Values]:
         """The documents of a term, int32[n] ascending, and its values in them."""
-        begin, end = int(self.ends[term - 1]) if term else 0, int(self.ends[term])
+        begin, end = self.start(term), int(self.ends[term])
         if not 0 <= begin <= end <= len(self.docs):
             raise self.damaged("postings.ends", f"the postings of term {term:,} are out of bounds")
         return self.docs[begin:end], self.values[begin:end]
@@ -67,7 +73,11 @@ class Postings:
     def make_sure(self, docs: Docs) -> None:
         """Raise `DamagedError` unless `docs`, a range of a term's documents, are valid document numbers."""
         if not within(docs, self.documents):
-            raise self.damaged("postings.docs", "its documents are out of order or out of bounds")
+            raise self.out_of_order()
+
+    def out_of_order(self) -> DamagedError:
+        """The error for documents of a term that do not ascend within the collection."""
+        return self.damaged("postings.docs", "its documents are out of order or out of bounds")
 
     def damaged(self, name: str, how: str) -> DamagedError:
         """The error for invalid content of a file, with its path and the command that rebuilds the index."""
@@ -87,8 +97,11 @@ class Postings:
     def _term(self, number: int) -> bytes:
         begin, end = int(self._term_ends[number - 1]) if number else 0, int(self._term_ends[number])
         if not 0 <= begin <= end <= len(self._terms):
-            raise self.damaged("terms.ends", f"term {number:,} is out of bounds")
+            raise self._out_of_bounds(number)
         return bytes(self._terms[begin:end])
+
+    def _out_of_bounds(self, number: int) -> DamagedError:
+        return self.damaged("terms.ends", f"term {number:,} is out of bounds")
 
     def _mapped(self, name: str, dtype: npt.DTypeLike) -> Any:
         try:

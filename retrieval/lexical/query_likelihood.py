@@ -28,6 +28,10 @@ class QueryLikelihood:
     def of_documents(self) -> bool:
         return True
 
+    @property
+    def monotone(self) -> bool:
+        return True
+
     def term(self, term: str, frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
         del lengths
         expected = self.mu * statistics.terms[term].occurrences / max(statistics.tokens, 1)

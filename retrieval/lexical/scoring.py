@@ -62,6 +62,11 @@ class Scoring(Protocol):
     @property
     def of_documents(self) -> bool: ...
 
+    @property
+    def monotone(self) -> bool:
+        """Whether the score of a token never falls as its frequency grows, and never rises as the document's length does."""
+        ...
+
     def term(self, term: str, frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
         """Scores float32[n] of one token in n documents with these `frequencies` of the token and these `lengths`."""
         ...

@@ -3,7 +3,7 @@
 import numpy as np
 
 from berdseye.data.records import Ids, Scores
-from berdseye.retrieval.lexical.arrays import Docs, Offsets, Values
+from berdseye.retrieval.lexical.arrays import Bytes, Docs, Offsets, Values
 
 
 def invert(tokens: Docs, ends: Offsets, terms: int) -> tuple[Offsets, Docs, Docs]:
@@ -35,6 +35,21 @@ def scatter(
 def within(docs: Docs, count: int) -> bool:
     """Whether documents are distinct, ascending, and of a collection of `count`."""
     return not len(docs) or bool(docs[0] >= 0 and docs[-1] < count and (docs[1:] > docs[:-1]).all())
+
+
+def find(terms: Bytes, ends: Offsets, wanted: Bytes) -> int:
+    """The number of a term in the vocabulary: -1 if it is not there, and -2 - i for a term i that is out of bounds."""
+    low, high, sought = 0, len(ends), wanted.tobytes()
+    while low < high:
+        middle = (low + high) // 2
+        begin, end = int(ends[middle - 1]) if middle else 0, int(ends[middle])
+        if not 0 <= begin <= end <= len(terms):
+            return -2 - middle
+        term = terms[begin:end].tobytes()
+        if term == sought:
+            return middle
+        low, high = (middle + 1, high) if term < sought else (low, middle)
+    return -1
 
 
 def gather(values: Docs, docs: Docs) -> Docs:

@@ -1,6 +1,7 @@
 """A page drawn without a browser, and what a reader sees on it."""
 
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,9 +10,12 @@ from streamlit.testing.v1 import AppTest
 
 from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.app.components.plain_text import JOINER
+from berdseye.app.jobs.running import list_jobs
 from berdseye.data.settings_file import read_settings, save_settings
 from berdseye.data.workspace import Workspace
 
+WITHIN = 120.0
+"""Seconds within which jobs of tests end."""
 APP = Path(__file__).resolve().parents[2] / "app"
 
 
@@ -43,6 +47,20 @@ def again(at: AppTest) -> AppTest:
     at.run()
     assert not at.exception, [e.value for e in at.exception]
     return at
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    """The page after a press of the button with this label."""
+    next(b for b in at.button if b.label == label).click()
+    return again(at)
+
+
+def wait_for_jobs(workspace: Workspace) -> None:
+    """Wait until no job of the workspace runs."""
+    until = time.monotonic() + WITHIN
+    while any(job.runs for job in list_jobs(workspace)):
+        assert time.monotonic() < until
+        time.sleep(0.2)
 
 
 KINDS = ("markdown", "caption", "header", "info", "error", "warning", "success")

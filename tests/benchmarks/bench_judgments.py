@@ -12,13 +12,14 @@ import pytest
 from sqlalchemy import insert
 
 from berdseye.annotation.judgments.log import VERDICTS, Annotator, Judgments, PairRecord
+from berdseye.annotation.judgments.recorded import last_undone
 from berdseye.annotation.judgments.schema import events
 from berdseye.annotation.training_sets.labelling import training_data
 from berdseye.data.files.tables import write_table
 from berdseye.evaluation.agreement.labels import stored_labels
 
 _WRITERS, _EACH = 8, 250
-_WRITE_BAR, _READ_BAR, _EXPORT_BAR = 250.0, 2000.0, 5000.0
+_WRITE_BAR, _READ_BAR, _EXPORT_BAR, _UNDO_BAR = 250.0, 2000.0, 5000.0, 50.0
 
 
 def records(count: int) -> list[PairRecord]:
@@ -90,9 +91,16 @@ def test_reading_a_hundred_thousand_judgments(many: Judgments) -> None:
         ("touched()", lambda: many.judged_pairs(person), 20),
         ("version()", lambda: many.version(), 50),
         ("judge()", lambda: many.judge(person, keys[0], "unsure", source="annotate"), 50),
-        ("undo()", lambda: many.undo(person), 50),
     ):
         assert told(what, [milliseconds(act) for _ in range(times)])[0] < _READ_BAR
+
+
+@pytest.mark.benchmark
+def test_undoing_among_a_hundred_thousand_judgments(many: Judgments) -> None:
+    """The person has 2,000 judgments, or 50,000."""
+    person = many.annotator("Person 0")
+    for what, act in (("undo()", lambda: many.undo(person)), ("last_undone()", lambda: last_undone(many, person))):
+        assert told(what, [milliseconds(act) for _ in range(50)])[0] < _UNDO_BAR
 
 
 @pytest.mark.benchmark

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError, UnknownNameError
-from berdseye.data.workspace import DEFAULTS, Workspace, file_stem
+from berdseye.data.workspace import DEFAULTS, Workspace, file_stem, find_prompt
 
 
 def test_a_new_workspace_has_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,3 +72,20 @@ def test_the_default_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_canonical_names_as_file_names(name: str, stem: str) -> None:
     assert file_stem(name) == stem
+
+
+def test_a_prompt_is_a_file_or_a_name_in_the_folder_of_prompts(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    here, named = tmp_path / "views.txt", workspace.folder / "prompts" / "views.txt"
+    named.parent.mkdir()
+    for path in (here, named, named.with_name("released by a paper.txt")):
+        path.write_text("[Question]", encoding="utf-8")
+    assert find_prompt("views.txt", workspace) == here
+    assert find_prompt("views", workspace) == named
+    assert find_prompt("paper", workspace, "released by a paper.txt").name == "released by a paper.txt"
+    with pytest.raises(BadInputError, match="The prompt 'vews' is neither a file nor in"):
+        find_prompt("vews", workspace)
+    with pytest.raises(BadInputError, match=r"Copy the released file other\.txt there"):
+        find_prompt("paper", workspace, "other.txt")

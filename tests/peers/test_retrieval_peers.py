@@ -82,7 +82,7 @@ def test_static_vectors_are_means_of_token_vectors() -> None:
         assert np.allclose(vector, mean / np.linalg.norm(mean), atol=1e-6)
 
 
-@pytest.mark.parametrize("layout", ["flat", "fp16", "sq8", "hnsw", "ivf", "ivfpq"])
+@pytest.mark.parametrize("layout", ["flat", "fp16", "sq8", "hnsw", "ivf", "ivfpq", "rabitq"])
 def test_dense_is_a_matrix_product(layout: str) -> None:
     """To as many digits as a layout keeps."""
     encoder = static_embedding()

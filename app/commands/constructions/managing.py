@@ -10,6 +10,8 @@ from berdseye.app.commands.constructions.options import NameArgument, name_and_v
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 
+_LONGEST = 300
+"""The characters of a printed text; with --json, texts are whole."""
 StepOption = Annotated[str | None, typer.Option(help="Only this step.")]
 
 
@@ -53,7 +55,7 @@ def rejected(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the rows that are not used: the step, the row, the reason, and the row's text.
+    """List the rows that are not used: the step, the row, the reason, and the beginning of the row's text.
 
     Example: `berdseye construct rejected mine --step perspectives`
     """
@@ -65,7 +67,12 @@ def rejected(
         print_json(rows)
         return
     for row in rows:
-        print("\t".join(" ".join(str(value).split()) for value in row.values()))
+        print("\t".join(_in_a_line(str(value)) for value in row.values()))
+
+
+def _in_a_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
 def overrule(

@@ -28,7 +28,8 @@ PromptOption = Annotated[
     typer.Option(
         "--prompt",
         metavar="PROMPT=FILE",
-        help="A file with another prompt, such as a paper's released one; repeatable.",
+        help="A file with another prompt, such as a paper's released one, or its name in the folder prompts of the workspace; "
+        "repeatable.",
     ),
 ]
 UntilOption = Annotated[str | None, typer.Option(help="Stop after this step.")]
@@ -64,16 +65,18 @@ def _command(kind: Kind) -> Callable[..., None]:
         json: JsonOption = False,
         **options: Any,
     ) -> None:
+        from berdseye.data.workspace import find_prompt
         from berdseye.evaluation.construction.opening import begin
 
+        ws = open_workspace(workspace)
         begun = begin(
-            open_workspace(workspace),
+            ws,
             kind,
             name,
             _named(source, "--source"),
             {**options, "model": model},
-            _named(prompt or [], "--prompt"),
-            made_by=acting_name(open_workspace(workspace)),
+            {name: find_prompt(str(file), ws) for name, file in _named(prompt or [], "--prompt").items()},
+            made_by=acting_name(ws),
         )
         _run(begun, until, step, dry_run, json)
 

@@ -63,6 +63,8 @@ def corrected(
 ) -> None:
     """Compare measures by the detector's labels, by human labels, and by the detector corrected with human labels.
 
+    `--labels "corrected(A,B)"` corrects several detectors together, and shows the weight of each.
+
     Example: `berdseye study corrected --dataset kialo`
     """
 
@@ -87,10 +89,11 @@ def decision(
     questions: Annotated[int, typer.Option(min=2, help="Number of questions per trial.")] = 50,
     seed: SeedOption = 0,
 ) -> None:
-    """Simulate how many judgments settle which of two systems is better, in the order of `batch create --decide` and in others.
+    """Simulate how many judgments settle which of two systems is better, drawn as by `batch create --decide` and at random.
 
-    Gold labels replace annotators. All orders stop by the same rule. The table reports how many judgments each order took, the
-    saving over pairs in random order, how often the answer was wrong, and whether the predicted number of judgments was right.
+    Gold labels replace annotators. All orders stop by the rule of these batches, applied after every draw. The table reports how
+    many judgments each order took, the saving over draws at random without a detector, how often it was settled before all pairs
+    were judged, how often the answer was wrong, and whether the predicted number of judgments was right.
 
     Example: `berdseye study decision --dataset debate --corpus web --measure Precision@5 --trials 50`
     """

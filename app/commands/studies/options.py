@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,9 @@ from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, MinJudgedOption, WorkspaceOption, open_workspace
 from berdseye.app.commands.unjudged_option import UnjudgedOption
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.studies.result import StudyResult, Table
+
+if TYPE_CHECKING:
+    from berdseye.evaluation.studies.result import StudyResult, Table
 
 DatasetsOption = Annotated[list[str] | None, typer.Option("--dataset", help="A data set; repeatable. Default: all.")]
 CorporaOption = Annotated[list[str] | None, typer.Option("--corpus", help="A corpus; repeatable. Default: all.")]
@@ -23,7 +25,7 @@ PipelinesOption = Annotated[
 LabelsOption = Annotated[
     str | None,
     typer.Option(
-        help="The label source: human, gold, a detector, human>embedded or corrected(embedded). "
+        help="The label source: human, gold, a detector, human>embedded, corrected(embedded) or corrected(stance,embedded). "
         "Default: human>gold>DETECTOR with gold labels, otherwise the detector."
     ),
 ]
@@ -55,7 +57,7 @@ def register(group: typer.Typer) -> None:
     group.command()(show)
 
 
-def finish(workspace: Workspace, result: StudyResult, form: Form) -> None:
+def finish(workspace: Workspace, result: "StudyResult", form: Form) -> None:
     """Store the result in the workspace and print its tables; print notes and the folder on standard error."""
     from berdseye.app.jobs.studies import KEPT
     from berdseye.evaluation.studies.result import save_result
@@ -97,7 +99,7 @@ def show(
     _print(load_result(open_workspace(workspace), name).tables, form)
 
 
-def _print(tables: list[Table], form: Form) -> None:
+def _print(tables: "list[Table]", form: Form) -> None:
     from berdseye.data.files.tables import to_csv
 
     if form is Form.JSON:

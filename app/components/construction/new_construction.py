@@ -174,7 +174,8 @@ def _widget(kind: Kind, option: Option) -> Any:
         case bool():
             return st.toggle(label, option.default, key=key, help=option.help)
         case int():
-            return st.number_input(label, 0, None, option.default, key=key, help=option.help)
+            least, most = int(option.least or 0), None if option.most is None else int(option.most)
+            return st.number_input(label, least, most, option.default, key=key, help=option.help)
         case float():
             return st.number_input(label, 0.0, 1.0, option.default, 0.01, key=key, help=option.help)
     typed = (st.text_input(label, option.default or "", key=key, help=option.help) or "").strip()

@@ -33,13 +33,14 @@ def _of_corpus(name: str) -> list[Fact]:
 
 
 def _table(facts: Sequence[Fact]) -> None:
-    rows = [(f.fact, _shown(f.value), "" if f.paper is None else f"{f.paper:g} ({f.place})") for f in facts]
-    table = pd.DataFrame(rows, columns=["figure", "here", "in the paper"])
-    if not any(fact.place for fact in facts):
-        table = table.drop(columns="in the paper")
+    rows = [(f.fact, _shown(f.value), "" if f.paper is None else f"{f.paper:g} ({f.place})", f.note) for f in facts]
+    table = pd.DataFrame(rows, columns=["figure", "here", "in the paper", "note"])
+    table = table.drop(columns=[name for name in ("in the paper", "note") if not any(table[name])])
     right = {"here": st.column_config.TextColumn(alignment="right")}
     st.dataframe(table, hide_index=True, key="description", width="content", height="content", column_config=right)
 
 
-def _shown(value: float) -> str:
+def _shown(value: float | None) -> str:
+    if value is None:
+        return "–"
     return f"{value:,.0f}" if value.is_integer() else f"{value:,.2f}"

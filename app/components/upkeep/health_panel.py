@@ -14,9 +14,9 @@ from berdseye.annotation.doctor.finding import Finding
 from berdseye.annotation.label_studio.drift import check_health
 from berdseye.app.access.roles import check
 from berdseye.app.access.session import judgments, role, started_by, workspace
-from berdseye.app.commands.doctor import STORES, Comparison, Fault, compare_files, examine_judgments
 from berdseye.app.components.plain_text import escaped, with_code
 from berdseye.app.components.reader_time import shown_moment
+from berdseye.app.jobs.examining import STORES, Comparison, Fault, compare_files, examine_judgments
 from berdseye.data.disk_use import PARTS, folder_bytes, shown_size
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.settings_file import read_settings

@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 
 from berdseye.data.records import Perspective, Question
-from berdseye.data.texts.near_duplicates import near_duplicates
 from berdseye.data.texts.passages import clean
 from berdseye.evaluation.construction.asking import UnreadableError
 from berdseye.evaluation.construction.rows import Row
@@ -68,6 +67,8 @@ def copied_words(text: str, document: str) -> str:
 
 def without_duplicates(working: Working, rows: Sequence[Row]) -> list[Row]:
     """Return the rows, with those rejected whose question nearly repeats an earlier one."""
+    from berdseye.data.texts.near_duplicates import near_duplicates  # NumPy, which no help needs
+
     del working
     texts = [str(row.fields["question"]) for row in rows]
     first: dict[int, int] = {}

@@ -6,23 +6,18 @@ question); a partial answer that two of three rejected in either task was remove
 
 import random
 from collections.abc import Mapping, Sequence
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from berdseye.annotation.batches.check_items import CheckItem
-from berdseye.evaluation.construction.debateqa.calibration import (
-    JudgedPair,
-    Suggestion,
-    drawn_pairs,
-    suggested_threshold,
-)
 from berdseye.evaluation.construction.debateqa.documents import DOCUMENTS, Documents, chunks_of, without_addresses
 from berdseye.evaluation.construction.debateqa.evidence import DUPLICATES, EVIDENCE
 from berdseye.evaluation.construction.debateqa.explanations import EXPLANATIONS, VERIFIED
-from berdseye.evaluation.construction.debateqa.similarity import unit_vectors
 from berdseye.evaluation.construction.debateqa.views import DISTINCT_VIEWS
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Built, Check
+
+if TYPE_CHECKING:
+    from berdseye.evaluation.construction.debateqa.calibration import Suggestion
 
 _BETWEEN = "|"
 SOURCES = "sources"
@@ -42,6 +37,7 @@ def duplicate_items(built: Built, size: int, seed: int) -> list[CheckItem]:
     People do not see how similar the questions of a pair are.
     """
     from berdseye.data.datasets.stored import same_question
+    from berdseye.evaluation.construction.debateqa.calibration import drawn_pairs
 
     named: dict[str, str] = {}
     texts = {row.id: str(row.fields["question"]) for row in built.kept(SOURCES)}
@@ -54,9 +50,12 @@ def duplicate_items(built: Built, size: int, seed: int) -> list[CheckItem]:
     return [CheckItem(f"{pair.first}{_BETWEEN}{pair.second}", texts[pair.first], texts[pair.second]) for pair in pairs]
 
 
-def threshold_by_people(built: Built, counts: Mapping[str, Mapping[str, int]]) -> Suggestion:
+def threshold_by_people(built: Built, counts: Mapping[str, Mapping[str, int]]) -> "Suggestion":
     """Return the threshold that people's verdicts on `duplicate_items` suggest; `counts` gives the numbers of "yes" and "no" by
     the id of an item. Pairs without verdicts, and of questions that are gone, do not count."""
+    from berdseye.evaluation.construction.debateqa.calibration import JudgedPair, suggested_threshold
+    from berdseye.evaluation.construction.debateqa.similarity import unit_vectors
+
     texts = {row.id: str(row.fields["question"]) for row in built.kept(SOURCES)}
     pairs = {item: pair for item, given in counts.items() if any(given.values()) and (pair := _pair(item, texts))}
     names = sorted({name for pair in pairs.values() for name in pair})
@@ -110,6 +109,8 @@ def addressing_items(built: Built, size: int, seed: int) -> list[CheckItem]:
 def covered_items(built: Built, size: int, seed: int) -> list[CheckItem]:
     """Return, for drawn questions, the 5 chunks of 1000 tokens nearest to the question, each beside its points of view; `size`
     counts chunks."""
+    from berdseye.evaluation.construction.debateqa.similarity import unit_vectors
+
     documents, encoder = Documents(built.working()), str(built.settings["encoder"])
     views: dict[str, list[str]] = {}
     for row in built.kept(DISTINCT_VIEWS.name):
@@ -120,7 +121,7 @@ def covered_items(built: Built, size: int, seed: int) -> list[CheckItem]:
         texts = [without_addresses(documents.text(reference)) for reference in row.fields["documents"]]
         chunks = list(dict.fromkeys(chunk for text in texts for chunk in chunks_of(text)))
         vectors = unit_vectors([question, *chunks], encoder)
-        nearest = np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")[:DOCUMENTS]
+        nearest = (-(vectors[1:] @ vectors[0])).argsort(kind="stable")[:DOCUMENTS]
         statement = "\n".join(f"{number}. {view}" for number, view in enumerate(views[row.id], start=1))
         items += [CheckItem(f"{row.id}#{place}", chunks[place], statement, question) for place in nearest.tolist()]
     return items

@@ -79,6 +79,10 @@ class Documents:
 
         return parse_pipeline(written, PipelineContext(self.working.workspace))
 
+    def check(self) -> None:
+        """Raise an error if a pipeline is unknown, or cannot search one of the corpora."""
+        _ = self.reranker
+
     def found(self, question: str, queries: Sequence[str]) -> list[Reference]:
         """Return the best documents for a question, best first, numbered from 1.
 

@@ -24,9 +24,8 @@ import numpy.typing as npt
 from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
 from berdseye.evaluation.construction.debateqa.similarity import Doubles, blocks, unit_vectors
+from berdseye.evaluation.construction.debateqa.thresholds import THRESHOLD, checked_threshold
 
-THRESHOLD = 0.78
-"""The cosine from which on DebateQA takes two questions to be duplicates (appendix A)."""
 Counts = npt.NDArray[np.int64]
 
 
@@ -68,15 +67,6 @@ def duplicates(
             kept, cosine = left.get(first, (first, 1.0))
             found.append(Dropped(sorted_ids[place], sorted_ids[kept], cosine))
     return found
-
-
-def checked_threshold(threshold: float) -> float:
-    """Return `threshold` if it can be a least cosine of duplicates; raises `BadInputError` otherwise."""
-    if not 0 < threshold <= 1:
-        raise BadInputError(
-            f"The threshold must be above 0 and at most 1, got {threshold:g}.", hint=f"DebateQA uses {THRESHOLD:g}."
-        )
-    return threshold
 
 
 def cover(vectors: Doubles, threshold: float, *, progress: Progress = silent) -> list[tuple[int, int, float]]:

@@ -5,16 +5,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import Message
 from berdseye.data.texts.passages import clean
 from berdseye.evaluation.construction.asking import Asking, UnreadableError
 from berdseye.evaluation.construction.completions import completion_lines, without_number
 from berdseye.evaluation.construction.debateqa.documents import FEWEST, Documents, Reference, chunks_of
-from berdseye.evaluation.construction.debateqa.duplicates import duplicates
-from berdseye.evaluation.construction.debateqa.similarity import unit_vectors
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.sources import read_sources, source_text
 from berdseye.evaluation.construction.steps import Step
@@ -47,6 +43,8 @@ def read_questions(working: Working) -> list[Row]:
 
 def without_duplicates(working: Working, rows: Sequence[Row]) -> list[Row]:
     """Return the questions, those that a greedy vertex cover drops rejected with the question that is kept instead."""
+    from berdseye.evaluation.construction.debateqa.duplicates import duplicates  # NumPy, which no help needs
+
     dropped = {
         one.id: one
         for one in duplicates(
@@ -100,11 +98,13 @@ def with_documents(working: Working, rows: Sequence[Row]) -> list[Row]:
 
 def relevance(question: str, texts: Sequence[str], encoder: str) -> float:
     """Return the mean cosine of a question and the 1000-token chunks of texts, 0 without any; rounded to 6 digits."""
+    from berdseye.evaluation.construction.debateqa.similarity import unit_vectors
+
     chunks = [chunk for text in texts for chunk in chunks_of(text)]
     if not chunks:
         return 0.0
     vectors = unit_vectors([question, *chunks], encoder)
-    return round(float(np.mean(vectors[1:] @ vectors[0])), 6)
+    return round(float((vectors[1:] @ vectors[0]).mean()), 6)
 
 
 def _searched(documents: Documents, references: Sequence[Reference]) -> dict[str, Any]:

@@ -9,13 +9,14 @@ from typing import Any
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.atomic import write_bytes
 from berdseye.data.records import Perspective, Question
+from berdseye.data.web.days import as_day
 from berdseye.evaluation.construction.debateqa.checks import CHECKS
-from berdseye.evaluation.construction.debateqa.documents import DOCUMENTS, Documents, Reference
-from berdseye.evaluation.construction.debateqa.duplicates import THRESHOLD
+from berdseye.evaluation.construction.debateqa.documents import DOCUMENTS, FEWEST, Documents, Reference
 from berdseye.evaluation.construction.debateqa.evidence import DUPLICATES, EVIDENCE, QUERIES, read_questions
 from berdseye.evaluation.construction.debateqa.explanations import EXPLANATIONS, VERIFIED
 from berdseye.evaluation.construction.debateqa.report import report_lines
-from berdseye.evaluation.construction.debateqa.views import DISTINCT, DISTINCT_VIEWS, POINTS, VIEWS
+from berdseye.evaluation.construction.debateqa.thresholds import DISTINCT, THRESHOLD, checked_threshold
+from berdseye.evaluation.construction.debateqa.views import DISTINCT_VIEWS, POINTS, VIEWS
 from berdseye.evaluation.construction.finishing import refuse_existing
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Kind, Option
@@ -36,6 +37,17 @@ def questions_of(rows: Sequence[Row]) -> list[Question]:
         answer = Perspective(str(row.fields["point_of_view"]), None, str(row.fields["explanation"]))
         answers.setdefault(name, {})[answer] = None
     return [Question(name, "", text, tuple(answers[name])) for name, text in texts.items()]
+
+
+def check_settings(working: Working) -> None:
+    """Raise an error for corpora, pipelines, an encoder or a day with which no step could work."""
+    from berdseye.retrieval.encoders.encoder_registry import open_encoder
+
+    if day := working.settings["day"]:
+        as_day(str(day))
+    checked_threshold(float(working.settings["threshold"]))
+    Documents(working).check()
+    open_encoder(str(working.settings["encoder"]))
 
 
 def finish(working: Working, dataset: str, rows: Sequence[Row], replacing: bool = False) -> list[str]:
@@ -142,9 +154,10 @@ DEBATEQA = Kind(
     questions_of,
     finish=finish,
     report=report_lines,
+    check=check_settings,
     options=(
         Option("corpora", "", "The corpora to search for documents, separated by spaces.", corpora=True),
-        Option("threshold", THRESHOLD, "The cosine from which on two questions are duplicates."),
+        Option("threshold", THRESHOLD, "The cosine from which on two questions are duplicates.", least=0, most=1),
         Option("encoder", "static", "The encoder of questions, points of view and chunks."),
         Option("pipeline", "bm25", "The pipeline that searches the corpora."),
         Option("reranker", "dense(static)", "The pipeline, or crossencoder(NAME), that ranks the found documents."),
@@ -155,12 +168,18 @@ DEBATEQA = Kind(
             choices=("debateqa", "institutions", "all"),  # data.web.settings.TRUSTED_LISTS, as a test says
         ),
         Option("day", None, "Use the pages of corpora of the web that were stored on this day, like 2025-06-01."),
-        Option("documents", DOCUMENTS, "The largest number of documents of a question."),
-        Option("document_tokens", 80_000, "The largest length of a document in a prompt, in tokens."),
-        Option("total_tokens", 120_000, "The largest length of all documents in a prompt, in tokens."),
-        Option("distinct", DISTINCT, "The cosine from which on two points of view of a question are merged."),
-        Option("test", TEST, "The number of questions in the test split; 0: one data set."),
-        Option("seed", 0, "The seed of the split and the topics."),
+        Option("documents", DOCUMENTS, "The largest number of documents of a question.", least=FEWEST),
+        Option("document_tokens", 80_000, "The largest length of a document in a prompt, in tokens.", least=1),
+        Option("total_tokens", 120_000, "The largest length of all documents in a prompt, in tokens.", least=1),
+        Option(
+            "distinct",
+            DISTINCT,
+            "The cosine from which on two points of view of a question are merged.",
+            least=0,
+            most=1,
+        ),
+        Option("test", TEST, "The number of questions in the test split; 0: one data set.", least=0),
+        Option("seed", 0, "The seed of the split and the topics.", least=0, most=2**31 - 1),
     ),
     checks=CHECKS,
     paper="DebateQA (section 3, appendix A)",

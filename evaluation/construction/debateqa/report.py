@@ -1,12 +1,10 @@
 """The report of a construction of DebateQA: its counts by source, documents, points of view and topics beside the paper's."""
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from statistics import fmean, pstdev
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from berdseye.data.errors import StaleError
 from berdseye.evaluation.construction.debateqa.checks import CHECKS, SOURCES
@@ -15,7 +13,7 @@ from berdseye.evaluation.construction.debateqa.explanations import EXPLANATIONS,
 from berdseye.evaluation.construction.debateqa.views import VIEWS
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Built
-from berdseye.evaluation.topics import Topic, largest_topics, topics_of
+from berdseye.evaluation.topics import TOO_FEW, Topic, topics_shown
 
 RELEVANCE = 0.56
 """DebateQA's mean cosine of a question and the chunks of its documents (gte-Qwen2-1.5B-instruct; appendix A)."""
@@ -83,6 +81,8 @@ class DebateQAReport:
             )
         if self.topics:
             lines.append(f"Largest topics: {'; '.join(f'{one.words} ({one.questions})' for one in self.topics)}")
+        elif self.partial_answers:
+            lines.append(f"Largest topics: {TOO_FEW}")
         lines.append("Checks by people")
         lines += [f"  {check.name}: {check.printed}" for check in CHECKS if check.printed]
         return lines
@@ -92,8 +92,8 @@ def debateqa_report(built: Built) -> DebateQAReport:
     """Return the report of a construction, whatever steps are finished."""
     kept = {name: rows for name in _BY_SOURCE if (rows := _finished(built, name)) is not None}
     questions, found = kept.get(VIEWS.name, []), kept.get(EVIDENCE.name)
-    cosines = np.array([row.fields["cosine"] for row in found or []])
-    limit = cosines.mean() - _FAR * cosines.std() if len(cosines) else 0.0
+    cosines = [float(row.fields["cosine"]) for row in found or []]
+    limit = fmean(cosines) - _FAR * pstdev(cosines) if cosines else 0.0
     outliers = [
         Outlier(row.id, str(row.fields["question"]), float(row.fields["cosine"]))
         for row in found or []
@@ -101,7 +101,6 @@ def debateqa_report(built: Built) -> DebateQAReport:
     ]
     last = kept.get(VERIFIED.name, kept.get(EXPLANATIONS.name, []))
     answers = Counter(str(row.fields["question_id"]) for row in last)
-    topics = topics_of([str(row.fields["question"]) for row in questions], seed=int(built.settings["seed"]))
     sizes = Counter(answers[row.id] for row in questions) if last else Counter()
     documents = Counter(
         len(row.fields["documents"]) for row in (built.rows(EVIDENCE.name) if found is not None else [])
@@ -109,10 +108,10 @@ def debateqa_report(built: Built) -> DebateQAReport:
     return DebateQAReport(
         _by_source(list(built.working().sources), kept),
         dict(sorted(documents.items())),
-        float(cosines.mean()) if len(cosines) else None,
+        fmean(cosines) if cosines else None,
         sorted(outliers, key=lambda one: (one.cosine, one.id)),
         dict(sorted(sizes.items())),
-        largest_topics(topics),
+        topics_shown([str(row.fields["question"]) for row in questions], seed=int(built.settings["seed"])),
     )
 
 
@@ -129,17 +128,16 @@ def _finished(built: Built, step: str) -> list[Row] | None:
 
 
 def _by_source(sources: Sequence[str], kept: Mapping[str, Sequence[Row]]) -> list[SourceRow]:
-    from berdseye.evaluation.published import published  # reads tables with pandas
+    from berdseye.evaluation.published.debateqa import printed_sources, source_name  # reads tables with pandas
 
     counts = {name: Counter(str(row.fields["source"]) for row in rows) for name, rows in kept.items()}
-    printed: dict[str, dict[str, float]] = {}
-    for one in published("debateqa_sources").to_dict("records"):  # websites have no count after duplicates (table 6)
-        values = {SOURCES: float(one["initial"]), DUPLICATES.name: float(one["after_dedupe"])}
-        printed[str(one["source"])] = {step: value for step, value in values.items() if not math.isnan(value)}
+    printed = printed_sources()
     rows = []
     for source in [*sources, "total"]:
         of_source = {name: by.total() if source == "total" else by[source] for name, by in counts.items()}
-        beside = printed.get(source.casefold().replace("-", " ").replace("_", " "), {})
+        beside: Mapping[str, float] = {}
+        if (paper := printed.get(source_name(source))) is not None:
+            beside = {SOURCES: paper.collected} | ({} if paper.kept is None else {DUPLICATES.name: paper.kept})
         rows.append(SourceRow(source, of_source, beside))
     return rows
 

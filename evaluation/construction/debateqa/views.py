@@ -12,7 +12,6 @@ from berdseye.data.texts.passages import clean
 from berdseye.evaluation.construction.asking import Asking, UnreadableError
 from berdseye.evaluation.construction.debateqa.documents import Documents, Reference
 from berdseye.evaluation.construction.debateqa.evidence import EVIDENCE, QUESTION
-from berdseye.evaluation.construction.debateqa.similarity import unit_vectors
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Step
 from berdseye.evaluation.construction.working import Working
@@ -20,8 +19,6 @@ from berdseye.evaluation.construction.working import Working
 DOCUMENTS = "Documents"
 FEWEST = 3
 """A question with fewer points of view is dropped (DebateQA, section 3)."""
-DISTINCT = 0.75
-"""The cosine from which on DebateQA reviews two points of view of a question."""
 SAMPLING = 0.7
 """Temperature and top-p of DebateQA's points of view and explanations."""
 BATCH = 128
@@ -208,6 +205,8 @@ def separate_views(working: Working, rows: Sequence[Row]) -> list[Row]:
 def distinct_views(working: Working, rows: Sequence[Row]) -> list[Row]:
     """Return the points of view; one that is nearly the same as an earlier one of its question is rejected, for a person to
     review: it stays merged, or is kept by overruling. The earlier one then cites its documents too."""
+    from berdseye.evaluation.construction.debateqa.similarity import unit_vectors  # NumPy, which no help needs
+
     threshold, encoder = float(working.settings["distinct"]), str(working.settings["encoder"])
     found: list[Row] = []
     for _, group in groupby(with_references(working, rows), key=lambda row: row.fields["question_id"]):

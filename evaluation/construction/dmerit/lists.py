@@ -14,6 +14,7 @@ from berdseye.data.wikipedia.tables import NO_LINK, Column, columns
 from berdseye.data.wikipedia.wikitext import Titles
 from berdseye.evaluation.construction.rows import Row
 from berdseye.evaluation.construction.steps import Option, Step
+from berdseye.evaluation.construction.stored import gone
 from berdseye.evaluation.construction.working import Working
 
 if TYPE_CHECKING:
@@ -24,20 +25,24 @@ BETWEEN = " » "
 OPTIONS = (
     Option("list_title", LIST_TITLE, "What the titles of lists begin with, in the language of the wiki."),
     Option("column", "name", "A word in the headers of the columns to take."),
-    Option("most_references", 10_000, "Leave out a list if more articles than this link to one of its members."),
+    Option(
+        "most_references", 10_000, "Leave out a list if more articles than this link to one of its members.", least=1
+    ),
 )
 
 
 def wiki_of(working: Working) -> "WikiStore":
     """Return what the dump contains. It is read once for all constructions of a workspace, into a folder that backups leave out.
 
-    Raises `BadInputError` unless there is one source, and what `read_dump` raises.
+    Raises `BadInputError` unless there is one source, `StaleError` if it is gone, and what `read_dump` raises.
     """
     from berdseye.data.wikipedia.store import dump_digest, read_dump
 
     if len(working.sources) != 1:
         raise BadInputError("The construction reads one dump.", hint="Give one --source FILE.")
-    (path,) = working.sources.values()
+    ((source, path),) = working.sources.items()
+    if not path.exists():
+        raise gone(source, path)
     title = str(working.settings["list_title"])
     folder = working.workspace.folder / "generated" / ".wikipedia" / f"{dump_digest(path)}-{_stem(title)}"
     return read_dump(path, folder, list_title=title, progress=working.progress)

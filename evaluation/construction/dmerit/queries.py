@@ -15,7 +15,7 @@ from berdseye.evaluation.construction.working import Working
 
 _LIST = "List"
 _LONGEST_QUERY = 200
-OPTIONS = (Option("fewest_evidence", 5, "Leave out a query with fewer passages of evidence than this."),)
+OPTIONS = (Option("fewest_evidence", 5, "Leave out a query with fewer passages of evidence than this.", least=1),)
 _PROMPT = PromptTemplate(
     "construction: natural query",
     (

@@ -1,6 +1,6 @@
 """Effects of diversity reranking (MMR) and of query expansion, and tuning of the MMR weight (BERDS, tables 4 and 8)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.grammar import show_name
 from berdseye.evaluation.measures import parse_measures
 from berdseye.evaluation.published import published
+from berdseye.evaluation.published.berds import AVERAGE, paper_datasets
 from berdseye.evaluation.scores.tuning import stored_weight, tune
 from berdseye.evaluation.studies.berds.base import NOTE, with_published
 from berdseye.evaluation.studies.charts import curves, dots
@@ -40,9 +41,9 @@ def diversity(
     `dev` names data sets on which the weight of MMR is tuned for each corpus and pipeline, by MRecall@k; without any, `weight` is
     a number, or `tuned` for the stored weight. `embedder` compares passages in MMR (in the paper UAE-Large-V1). `expansion` is a
     source of perspectives (`manual`, `llm`, `file(PATH)`, ...), None to skip expansion, and `queries` selects the expanded
-    queries (`expanded_queries`). The paper's figures for a method are shown only if the method is the paper's: MMR by
-    UAE-Large-V1 with a weight tuned on dev splits, and expansion from a file of perspectives. Raises `BadInputError` if a data
-    set is in both `dev` and the selection.
+    queries (`expanded_queries`). The paper's figures for a method are shown only if the method is the paper's
+    (`is_papers_reranking`; expansion from a file of perspectives). Raises `BadInputError` if a data set is in both `dev` and the
+    selection.
     """
     selection = selection.retrievers
     if shared := set(dev) & set(selection.datasets):
@@ -61,8 +62,8 @@ def diversity(
         gatherer.parsed(name)  # an invalid pipeline is reported before the first run starts
     measures = parse_measures(f"Precision@{k} MRecall@{k}")
     tables = []
+    on_dev = Selection(tuple(dev), selection.corpora, selection.pipelines)
     if dev:
-        on_dev = Selection(tuple(dev), selection.corpora, selection.pipelines)
         tables.append(_weights(gatherer, on_dev, f"MRecall@{k}", embedder)[0])
     last = "average" if len(selection.datasets) > 1 else selection.datasets[0]
     parts = []
@@ -72,7 +73,8 @@ def diversity(
             part = cells_of(gatherer.scores(Selection(selection.datasets, selection.corpora, (name,)), measures))
             parts.append(part[part["dataset"] == last].assign(pipeline=pipeline, method=method, system=name))
     ours = pd.concat(parts, ignore_index=True)
-    theirs = published_methods(k, reranking=bool(dev) and _is_paper(embedder), expansion=expansion)
+    reranking = is_papers_reranking(embedder, gatherer.sizes(on_dev).questions)
+    theirs = published_methods(k, reranking=reranking, expansion=expansion)
     sizes = gatherer.sizes(selection)
     cells = with_published(ours, theirs, _KEYS, sizes)
     caption = f"Base retrievers, alone, reranked by MMR and with query expansion ({last})"
@@ -127,6 +129,14 @@ def published_methods(k: int, *, reranking: bool, expansion: str | None) -> pd.D
     methods = [DEFAULT, *([RERANKING] if reranking else []), *([EXPANSION] if _is_file(expansion) else [])]
     table = published("berds_diversity").rename(columns={"retriever": "pipeline"})
     return table[table["method"].isin(methods if k == 5 else [])]
+
+
+def is_papers_reranking(embedder: str, dev: Mapping[str, int]) -> bool:
+    """Whether MMR is the paper's: by UAE-Large-V1, with a weight tuned on the three dev splits of BERDS.
+
+    `dev` maps the names of the data sets for tuning to their numbers of questions.
+    """
+    return _is_paper(embedder) and AVERAGE in paper_datasets(dev, "dev")
 
 
 def _is_file(expansion: str | None) -> bool:

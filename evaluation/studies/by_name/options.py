@@ -15,7 +15,7 @@ from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 from berdseye.data.errors import BadInputError
-from berdseye.evaluation.scores.counted import Unjudged
+from berdseye.evaluation.scores.unjudged import Unjudged
 
 
 class Between(NamedTuple):

@@ -42,6 +42,8 @@ _PRINTED = {"PD": "pd", "DA": "da", "Acknowledge": "acknowledge", "Direct-Score"
             "Num-of-POVs": "num-of-povs", "BLEU": "bleu", "ROUGE-L": "rouge-l", "BARTScore": "bartscore",
             "SemScore": "semscore"}  # fmt: skip
 _BASELINE = AnswerMeasure("Acknowledge")
+_COMPARED_SYSTEMS, _COMPARED_QUESTIONS, _LABELLED = 5, 100, 500
+"""The sizes of the paper's tables 14 (systems and questions that people compared) and 15 (answers that they labelled)."""
 _SPANS = {"debateqa-raters": (-1.0, 1.0), "debateqa-decisions": (0.0, 1.0)}
 
 
@@ -137,7 +139,9 @@ def _alignment(
     orders: Mapping[str, Orders],
     seed: int,
 ) -> Table:
-    printed = published("debateqa_pd_alignment")
+    systems_compared = {name for p in preferences for name in (p.a, p.b)}
+    size = (len(systems_compared), len({p.question_id for p in preferences}))
+    printed = published("debateqa_pd_alignment") if size == (_COMPARED_SYSTEMS, _COMPARED_QUESTIONS) else None
     cells: list[dict[str, Any]] = []
     for measure in measures:
         place = {
@@ -215,7 +219,7 @@ def _dispute(
     cells: list[dict[str, Any]] = []
     for measure in measures:
         agreement = dispute_agreement(values[str(measure)], people)
-        paper = _printed(printed, measure)
+        paper = _printed(printed if agreement.n == _LABELLED else None, measure)
         version = scored.of(scored.sets[0], measure).version
         cells += [
             {
@@ -232,9 +236,12 @@ def _dispute(
     ), notes
 
 
-def _printed(figures: pd.DataFrame, measure: AnswerMeasure) -> dict[str, float]:
-    """Return the paper's figures of a measure with the same model, by column; empty if there are none."""
-    if "wrap" in measure.settings:
+def _printed(figures: pd.DataFrame | None, measure: AnswerMeasure) -> dict[str, float]:
+    """Return the paper's figures of a measure with the same model, by column; empty if there are none.
+
+    `figures` is None if the paper's table has other sizes.
+    """
+    if figures is None or "wrap" in measure.settings:
         return {}
     name = _PRINTED[measure.name]
     if measure.settings.get("prompt") == "zero-shot":

@@ -28,8 +28,10 @@ from berdseye.evaluation.published import published
 from berdseye.evaluation.statistics.significance import compare
 from berdseye.evaluation.studies.debateqa.figures import (
     PRINTED,
-    group_figure,
+    TEST_QUESTIONS,
+    group_figures,
     has_papers_sites,
+    is_papers_size,
     main_figures,
     printed_column,
     same_model,
@@ -137,7 +139,7 @@ def debateqa(
     charts: dict[str, Any] = {}
     notes = list(scored.notes)
     if by:
-        tables.append(_groups(scored, by))
+        tables.append(_groups(scored, by, paper_rows))
     if len(sets) > 1:
         tables.append(_comparisons(scored))
     pds, das = ([m for m in measures if m.name == name] for name in ("PD", "DA"))
@@ -165,6 +167,7 @@ def debateqa(
 def _systems(scored: Scored, paper_rows: bool) -> Table:
     columns = {column: str(m) for m in scored.measures if (column := printed_column(m))}
     figures = dict(main_figures()) if paper_rows or columns else {}
+    beside = figures if len(scored.questions) == TEST_QUESTIONS else {}
     tokenizer = _tokenizer(scored.measures)
     ranked = {
         name: normalised_ranks([scored.means(m) for m in chosen], lower_is_better=name == "PD")
@@ -173,7 +176,7 @@ def _systems(scored: Scored, paper_rows: bool) -> Table:
     }
     cells: list[dict[str, Any]] = []
     for place, answers in enumerate(scored.sets):
-        printed = next((row for name, row in figures.items() if same_model(answers.model, name)), {})
+        printed = next((row for name, row in beside.items() if same_model(answers.model, name)), {})
         for figure, lengths in _lengths(answers, tokenizer).items():
             length = printed.get("avg_len") if figure == TOKENS else None
             place_of = {"system": answers.name, "figure": figure, "n": len(lengths)}
@@ -228,7 +231,7 @@ def _token_note(measures: Sequence[AnswerMeasure]) -> tuple[str, ...]:
     return (f"Lengths in tokens are counted by the tokenizer of {model}; the paper does not name its own.",)
 
 
-def _groups(scored: Scored, by: str) -> Table:
+def _groups(scored: Scored, by: str, paper_rows: bool) -> Table:
     if not any(by in answers.settings for answers in scored.sets):
         settings = sorted({key for answers in scored.sets for key in answers.settings})
         raise BadInputError(
@@ -247,21 +250,32 @@ def _groups(scored: Scored, by: str) -> Table:
                 hint="Name the sets to compare with --answers, one for each system and value.",
             )
         seen.add((system, value))
-        comparable = by != "trusted_only" or has_papers_sites(answers.settings)
+        comparable = is_papers_size(by, len(scored.questions))
+        comparable &= by != "trusted_only" or has_papers_sites(answers.settings)
         cells += [
             scored.cell(
                 answers, m, system=system, measure=str(m), setting=value,
-                published=group_figure(by, value, system, m) if comparable else None,
+                published=_of_group(group_figures(by, m), system, value) if comparable else None,
             )
             for m in scored.measures
         ]  # fmt: skip
     order = {"basic": 0, "plain": 0, "comprehensive": 1, "vanilla": 1, "detailed": 2, "react": 2, "False": 0, "True": 1}
     cells.sort(key=lambda cell: order.get(str(cell["setting"]), 9))
+    if paper_rows:
+        cells += [
+            {"system": f"{model} (paper)", "measure": str(m), "setting": value, "value": np.nan, "published": figure}
+            for m in scored.measures
+            for (model, value), figure in group_figures(by, m).items()
+        ]
     number = {"style": "table 3", "strategy": "table 4", "trusted_only": "table 5"}.get(by, "")
     return Table(
         f"debateqa-by-{by}".replace("_", "-"), f"Answers by {by}{f' (DebateQA, {number})' if number else ''}",
         pd.DataFrame(cells), ("system",), ("measure", "setting"), 3,
     )  # fmt: skip
+
+
+def _of_group(figures: Mapping[tuple[str, str], float], system: str, value: str) -> float | None:
+    return next((v for (model, of), v in figures.items() if of == value and same_model(system, model)), None)
 
 
 def _comparisons(scored: Scored) -> Table:
@@ -296,16 +310,18 @@ def _partial_answers(scored: Scored, measure: AnswerMeasure, a: Doubles, b: Doub
 
 def _weighted(scored: Scored, sets: Sequence[AnswerSet], pd_measure: AnswerMeasure, da_measure: AnswerMeasure) -> Table:
     pds, das = (list(scored.means(m, sets)) for m in (pd_measure, da_measure))
-    printed = {
-        (f"{k:g}", row_model): rank for k, rank, row_model in published("debateqa_weighted_rank").to_numpy().tolist()
-    }
+    printed = (
+        published("debateqa_weighted_rank").to_dict("records")
+        if _are_papers(scored, sets, pd_measure, da_measure)
+        else []
+    )
     ours = {k: weighted_ranks(np.array(pds), np.array(das), k) for k in WEIGHTS}
     cells = [
         {
             "system": answers.name, "k": f"{k:g}", "value": ranks[place], "labels": f"{pd_measure}, {da_measure}",
             "published": next(
-                (float(r) for (pk, name), r in printed.items() if pk == f"{k:g}" and same_model(answers.model, name)), np.nan
-            ) if len(sets) > _WEIGHTED else np.nan,
+                (float(r["rank"]) for r in printed if r["k"] == k and same_model(answers.model, str(r["model"]))), np.nan
+            ),
         }
         for place, answers in enumerate(sets)
         for k, ranks in ours.items()
@@ -313,8 +329,22 @@ def _weighted(scored: Scored, sets: Sequence[AnswerSet], pd_measure: AnswerMeasu
     return Table(
         "debateqa-weighted-ranks", "Ranks by k z(1/P.D.) + (1-k) z(D.A.) (DebateQA, figure 3)", pd.DataFrame(cells),
         ("system",), ("k",), 0,
-        (f"P.D. by {pd_measure}, D.A. by {da_measure}. Published ranks are among the paper's 12 models.",),
+        (f"P.D. by {pd_measure}, D.A. by {da_measure}. Published ranks are shown only for the paper's 12 models, evaluators and "
+         f"{TEST_QUESTIONS:,} questions.",),
     )  # fmt: skip
+
+
+def _are_papers(
+    scored: Scored, sets: Sequence[AnswerSet], pd_measure: AnswerMeasure, da_measure: AnswerMeasure
+) -> bool:
+    """Whether the ranks are over the models, evaluators and questions of the paper's figure 3."""
+    models = [name for name, _ in main_figures()]
+    return (
+        (printed_column(pd_measure), printed_column(da_measure)) == ("pd_qwen2_05b", "da_phi3_medium")
+        and len(scored.questions) == TEST_QUESTIONS
+        and len(sets) == len(models)
+        and all(any(same_model(answers.model, name) for answers in sets) for name in models)
+    )
 
 
 def _lines(cells: pd.DataFrame) -> alt.Chart:

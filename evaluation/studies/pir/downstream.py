@@ -29,12 +29,11 @@ from berdseye.evaluation.pir.task_search import TaskSearch
 from berdseye.evaluation.published import published
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 from berdseye.evaluation.studies.charts import dots
-from berdseye.evaluation.studies.pir.paper import DIFFERENCE_NOTE, by_difference, paper_retriever
+from berdseye.evaluation.studies.pir.paper import APART, DIFFERENCE_NOTE, by_difference, paper_retriever
 from berdseye.evaluation.studies.result import StudyResult, Table
 from berdseye.retrieval.pipeline import Pipeline
 
 NONE, GOLD = "none", "gold"
-UNRUN = " (paper)"
 _QUESTIONS, _ESSAYS = "ambigqa", "perspectrum"
 _SIDES = {"support": 1, "undermine": -1}
 _PROJECTED = re.compile(r"(dense\([^()>]+\))(?: >> (pap\+?)(?:\(perspective=difference\))?)?")
@@ -42,8 +41,11 @@ _FEWEST = 4
 """An interval of Pearson's r needs at least four pairs."""
 TEXTBLOB = "textblob"
 """The paper's judge of essays: the polarity of their words, whatever the statement is."""
+_PAPERS_SIZES = {_QUESTIONS: 120, _ESSAYS: 30}
+"""The numbers of questions and of essays behind the paper's figures."""
 _PAPERS = (
-    "Figures in brackets are the paper's, with its own model and prompts; for essays, only beside TextBlob's polarity. "
+    "Figures in brackets are the paper's, with its own model and prompts; for essays, only with TextBlob's polarity. With other "
+    "than its 120 questions or 30 essays, they are in rows of their own. "
     "The paper marks r = 16.1 as significant for 30 essays, but that needs 149 essays (30 essays need |r| > 36.1).",
 )
 
@@ -92,7 +94,7 @@ def pir_downstream(asked: Downstream) -> StudyResult:
     frame = pd.DataFrame(_with_unrun(cells))
     if asked.judge != TEXTBLOB:
         frame.loc[frame["measure"] == "correlation", "published"] = np.nan
-        frame = frame[frame["n"].gt(0) | frame["published"].notna() | ~frame["retriever"].str.endswith(UNRUN)]
+        frame = frame[frame["n"].gt(0) | frame["published"].notna() | ~frame["retriever"].str.endswith(APART)]
     if asked.questions is not None and any(_differs(asked.parse(name)) for name in asked.pipelines):
         notes.append(DIFFERENCE_NOTE)
     notes.append(
@@ -154,7 +156,9 @@ def _accuracy(asked: Downstream, search: TaskSearch) -> _Outcome:
             hits = np.array([matches(w.text, a) for w, a in zip(written, accepted, strict=True)], dtype=np.float64)
             estimate = mean_with_interval(hits)
             value, low, high = (100 * v for v in estimate[:3])
-            cells.append(_cell(name, _QUESTIONS, measure, value, low, high, estimate.n, "accepted answers"))
+            cells.append(
+                _cell(name, _QUESTIONS, measure, value, low, high, estimate.n, "accepted answers", asked=len(places))
+            )
     return _Outcome(cells, notes if total > len(known) else [], spent)
 
 
@@ -188,7 +192,9 @@ def _correlation(asked: Downstream, search: TaskSearch) -> _Outcome:
         r, low, high, p = _pearson(stances[nonempty][sided], polarity[sided])
         if np.isnan(r):
             notes.append(f"{name}: no correlation, because all essays take one side or too few essays take a side.")
-        cell = _cell(name, _ESSAYS, "correlation", 100 * r, 100 * low, 100 * high, len(sided), asked.judge)
+        cell = _cell(
+            name, _ESSAYS, "correlation", 100 * r, 100 * low, 100 * high, len(sided), asked.judge, asked=len(places)
+        )
         cells.append({**cell, "p": p, "detector_version": asked.judge_version})
     return _Outcome(cells, notes, spent)
 
@@ -237,11 +243,13 @@ def _pearson(stances: npt.NDArray[np.float64], polarity: npt.NDArray[np.float64]
 
 
 def _cell(
-    name: str, task: str, measure: str, value: float, low: float, high: float, n: int, labels: str
+    name: str, task: str, measure: str, value: float, low: float, high: float, n: int, labels: str, *, asked: int
 ) -> dict[str, Any]:
+    """Return a cell, with the paper's figure if as many texts were asked for as in the paper."""
+    figure = _paper(paper_row(name), task, measure) if asked == _PAPERS_SIZES[task] else None
     return {
         "retriever": name, "task": task, "measure": measure, "value": value, "low": low, "high": high, "n": n,
-        "p": np.nan, "labels": labels, "detector_version": "", "published": _paper(paper_row(name), task, measure),
+        "p": np.nan, "labels": labels, "detector_version": "", "published": figure,
     }  # fmt: skip
 
 
@@ -262,14 +270,14 @@ def _paper(row: str | None, task: str, measure: str) -> float | None:
 
 
 def _with_unrun(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Append the paper's rows of retrievers that were not run."""
-    run = {(paper_row(c["retriever"]), c["task"]) for c in cells}
+    """Append the paper's rows that are not beside a measured value."""
+    run = {(paper_row(c["retriever"]), c["task"]) for c in cells if c["published"] is not None}
     tasks = {c["task"] for c in cells}
     unrun = []
     for row in published("pir_downstream").to_dict("records"):
         if row["task"] in tasks and (row["retriever"], row["task"]) not in run:
-            cell = _cell(str(row["retriever"]), row["task"], row["measure"], np.nan, np.nan, np.nan, 0, "")
-            unrun.append({**cell, "retriever": f"{row['retriever']}{UNRUN}", "published": float(row["value"])})
+            cell = _cell(str(row["retriever"]), row["task"], row["measure"], np.nan, np.nan, np.nan, 0, "", asked=0)
+            unrun.append({**cell, "retriever": f"{row['retriever']}{APART}", "published": float(row["value"])})
     return cells + unrun
 
 

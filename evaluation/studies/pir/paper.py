@@ -2,14 +2,16 @@
 their comparability, and p-Recall of pipelines as cells of tables.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from berdseye.data.datasets.pir_tasks import PirFacts, known_task
+from berdseye.data.errors import BadInputError
+from berdseye.data.grammar import parse
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import LanguageModel
@@ -19,7 +21,7 @@ from berdseye.evaluation.pir.task_search import TaskSearch
 from berdseye.evaluation.published import published
 from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
 from berdseye.evaluation.studies.result import Table
-from berdseye.retrieval.encoders.known_models import find_known
+from berdseye.retrieval.encoders.known_models import INSTRUCTED, find_known
 from berdseye.retrieval.expansion.language_model import EXTRACTION
 from berdseye.retrieval.pipeline import Pipeline
 from berdseye.retrieval.projection.perspectives import DIFFERENCE, FromData
@@ -42,7 +44,6 @@ _BACKBONES = {
     "princeton-nlp/sup-simcse-bert-large-uncased": "simcse-large-sup",
     "princeton-nlp/unsup-simcse-bert-large-uncased": "simcse-large-unsup",
 }
-_DENSE = re.compile(r"dense\(([^(),>]+)(?:,pooling=(\w+))?\)")
 _POOLINGS = ("mean", "pooler")
 """The pooling of SimCSE in the paper, and in its released notebook."""
 BY_DIFFERENCE = ("pap", "pap+", "cast", "cast+")
@@ -115,13 +116,29 @@ def paper_column(searches: list[TaskSearch], task: str) -> str | None:
     return AVERAGE if len({paper_task(s) for s in searches} - {None}) == 6 else None
 
 
-def comparison_notes(searches: list[TaskSearch], frame: pd.DataFrame) -> tuple[str, ...]:
-    """Return a note for each task whose size differs from the paper's table 1, if `frame` shows published figures for it or for
-    the average over tasks."""
-    with_figures = frame[frame["published"].notna()]
-    shown = set(with_figures["task"]) if "task" in frame.columns else {AVERAGE} if len(with_figures) else set()
+APART = " (paper)"
+"""The end of a row's name that holds only published figures."""
+
+
+def set_apart(searches: Sequence[TaskSearch], frame: pd.DataFrame, row: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Move the published figures of tasks whose size is not that of the paper's table 1 from beside the measured values into rows
+    of their own, whose names in the column `row` end in `APART`. Returns the cells, and a note for each such task.
+
+    The average over tasks (a frame without the column `task` holds only averages) is comparable only if every task is.
+    """
     known = [(s, facts) for s in searches if (facts := known_task(s.task.name)) is not None]
-    return tuple(_other_size(s, f) for s, f in known if not _same_size(s, f) and shown & {s.task.name, AVERAGE})
+    others = {s.task.name: _other_size(s, facts) for s, facts in known if not _same_size(s, facts)}
+    tasks = frame["task"] if "task" in frame else pd.Series(AVERAGE, index=frame.index)
+    moved = frame["published"].notna() & tasks.isin([*others, AVERAGE] if others else [])
+    if not moved.any():
+        return frame, ()
+    alone = frame[moved].copy()
+    alone[row] = alone[row].astype(str) + APART
+    alone[[name for name in ("value", "low", "high", "n") if name in alone]] = np.nan
+    stays = frame.assign(published=frame["published"].where(~moved))
+    shown = set(tasks[moved])
+    notes = tuple(note for name, note in others.items() if shown & {name, AVERAGE})
+    return pd.concat([stays.astype({"n": float}), alone], ignore_index=True), notes
 
 
 def _same_size(search: TaskSearch, facts: PirFacts) -> bool:
@@ -131,18 +148,31 @@ def _same_size(search: TaskSearch, facts: PirFacts) -> bool:
 def _other_size(search: TaskSearch, facts: PirFacts) -> str:
     return (
         f"{search.task.name} has {len(search.task.queries):,} queries over {len(search.task.passages):,} passages here, but "
-        f"{facts.queries:,} over {facts.passages:,} in the paper. The paper's figures (in brackets) are not comparable."
+        f"{facts.queries:,} over {facts.passages:,} in the paper. The paper's figures are in rows of their own."
     )
 
 
 def _encoder(pipeline: str) -> str:
-    """Return the name on the Hub of a dense retriever's encoder, if it is used as the paper or its notebook use it."""
-    match = _DENSE.fullmatch(pipeline)
-    known = find_known("dense", match.group(1)) if match else None
-    if known is None or match is None:
+    """Return the name on the Hub of a dense retriever's encoder, if it is used as the paper or its notebook use it.
+
+    SimCSE has one of their poolings, and INSTRUCTOR reads the perspective as its instruction.
+    """
+    try:
+        call, *more = parse(pipeline)
+    except BadInputError:
         return ""
-    simcse = "-simcse-" in known.name
-    fitting = (match.group(2) or known.pooling) in _POOLINGS if simcse else match.group(2) is None
+    if more or call.name != "dense" or len(call.args) != 1 or call.keep is not None:
+        return ""
+    known = find_known("dense", str(call.args[0]))
+    if known is None:
+        return ""
+    settings = {key: str(value) for key, value in call.kwargs.items()}
+    if known.name in INSTRUCTED:
+        fitting = settings == {"instruction": "perspective"}
+    elif "-simcse-" in known.name:
+        fitting = set(settings) <= {"pooling"} and settings.get("pooling", known.pooling) in _POOLINGS
+    else:
+        fitting = not settings
     return known.name if fitting else ""
 
 

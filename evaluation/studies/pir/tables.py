@@ -38,13 +38,13 @@ from berdseye.evaluation.studies.pir.paper import (
     Setting,
     StudyPart,
     cell,
-    comparison_notes,
     figure,
     p_recall_estimate,
     paper_backbone,
     paper_column,
     paper_retriever,
     paper_task,
+    set_apart,
     with_average,
 )
 from berdseye.evaluation.studies.result import Table
@@ -55,7 +55,7 @@ _ROW = 28
 _NO_SIDES = ("agnews", "story")
 _P_RECALL, _ASKED, _ROOT, _SINGLE_AT_0 = "p-Recall", "with perspective", "root query", "roots of one query at 0"
 BASELINE = "baseline"
-_PAPERS_MODEL = "gpt-3.5-turbo"
+_PAPERS_MODEL, _PAPERS_SAMPLE = "gpt-3.5-turbo", 50
 
 
 def retrievers(setting: Setting) -> StudyPart:
@@ -71,9 +71,9 @@ def retrievers(setting: Setting) -> StudyPart:
             figures = with_average({s.task.name: mean_with_interval(_values(setting, s, name, kind)) for s in searches})
             recalls += [cell(estimate, pipeline=name, task=t, figure=kind) for t, estimate in figures.items()]
     frame = pd.DataFrame(cells)
-    notes = comparison_notes(searches, frame)
+    shown, notes = set_apart(searches, frame, "pipeline")
     tables = [
-        Table("pir_precall", f"p-Recall@{k} (PIR, table 2)", frame, ("pipeline",), ("task",), notes=notes),
+        Table("pir_precall", f"p-Recall@{k} (PIR, table 2)", shown, ("pipeline",), ("task",), notes=notes),
         Table(
             "pir_recall",
             f"Recall@{k} with the perspective and with the root query alone; p-Recall@{k} with roots of one query at 0",
@@ -86,7 +86,8 @@ def retrievers(setting: Setting) -> StudyPart:
     if len(setting.pipelines) > 1:
         means = _means(setting)
         tables.append(means)
-        charts["pir_means"] = dots(means.cells, f"percent, {MEAN}", row="task", colour="figure")
+        measured = means.cells[means.cells["value"].notna()]
+        charts["pir_means"] = dots(measured, f"percent, {MEAN}", row="task", colour="figure")
     return StudyPart(tuple(tables), charts, tuple(filter(None, map(_singletons, searches))))
 
 
@@ -106,9 +107,9 @@ def _means(setting: Setting) -> Table:
         for task, estimate in with_average(figures).items():
             paper = _paper_mean(setting, paper_column(searches, task)) if kind == _P_RECALL else None
             cells.append(cell(estimate, paper, task=task, figure=figure_name))
-    frame = pd.DataFrame(cells)
+    frame, notes = set_apart(searches, pd.DataFrame(cells), "task")
     caption = f"Means over {len(setting.pipelines)} pipelines (PIR, figure 2)"
-    return Table("pir_means", caption, frame, ("task",), ("figure",), notes=comparison_notes(searches, frame))
+    return Table("pir_means", caption, frame, ("task",), ("figure",), notes=notes)
 
 
 def _paper_mean(setting: Setting, column: str | None) -> float | None:
@@ -176,9 +177,9 @@ def bias(setting: Setting) -> StudyPart:
             in_corpus = share.retrieved._replace(value=share.corpus, low=float("nan"), high=float("nan"), n=len(roots))
             cells.append(cell(in_corpus, task=search.task.name, pipeline=IN_CORPUS, perspective=share.label))
     frame = pd.DataFrame(cells)
-    table_notes = comparison_notes(sided, frame)
+    shown, table_notes = set_apart(sided, frame, "pipeline")
     caption = f"Perspectives of the relevant passages in the top {setting.k} of root queries, % (PIR, tables 3 and 10)"
-    table = Table("pir_bias", caption, frame, ("task", "pipeline"), ("perspective",), notes=table_notes)
+    table = Table("pir_bias", caption, shown, ("task", "pipeline"), ("perspective",), notes=table_notes)
     chart = (
         alt.Chart(frame)
         .mark_bar()
@@ -209,17 +210,19 @@ def methods(setting: Setting) -> StudyPart:
         for task, estimate in by_task.items():
             paper = figure("pir_methods_by_task", "value", method=method, task=paper_column(searches, task))
             cells.append(cell(estimate, paper if simcse else None, method=method, task=task))
-    frame = pd.DataFrame(cells)
-    notes = comparison_notes(searches, frame)
+    frame, notes = set_apart(searches, pd.DataFrame(cells), "method")
     caption = f"p-Recall@{setting.k} of methods on {encoder}"
     tables = [Table("pir_methods_by_task", f"{caption} (PIR, table 8)", frame, ("method",), ("task",), notes=notes)]
     if len(searches) > 1:
         mean = frame[frame["task"] == AVERAGE]
         tables.insert(
-            0, Table("pir_methods", f"{caption}, mean over tasks (PIR, table 4)", mean, ("method",), ("task",))
+            0,
+            Table(
+                "pir_methods", f"{caption}, mean over tasks (PIR, table 4)", mean, ("method",), ("task",), notes=notes
+            ),
         )
     part_notes = (DIFFERENCE_NOTE,) if any(_is_ambigqa(s) for s in searches) else ()
-    shown = tables[0].cells  # the mean if there are several tasks
+    shown = tables[0].cells.dropna(subset="value")  # the mean if there are several tasks
     chart = dots(shown, f"p-Recall@{setting.k}, percent ({shown['task'].iloc[0]})", row="method")
     return StudyPart(tuple(tables), {"pir_methods": chart}, part_notes)
 
@@ -252,7 +255,7 @@ def extraction(setting: Setting) -> StudyPart:
     assert setting.model is not None
     assert setting.cache is not None
     cells, notes = list[dict[str, Any]](), list[str]()
-    same = _PAPERS_MODEL in setting.model.name and setting.k == 5
+    same = _PAPERS_MODEL in setting.model.name and (setting.k, setting.sample) == (5, _PAPERS_SAMPLE)
     for search in setting.searches:
         named = extractions(
             search.task, setting.model, setting.cache, setting.sample,
@@ -272,14 +275,14 @@ def extraction(setting: Setting) -> StudyPart:
                 (f"Recall@{setting.k} stated", "recall5_annotated", _hits(setting, search, name, named, stated)),
                 (f"Recall@{setting.k} named", "recall5_generated", _hits(setting, search, name, named, named.named)),
             )
-            for shown, column, values in figures:
+            for label, column, values in figures:
                 paper = figure("pir_extraction", column, **place) if same else None
                 estimate = mean_with_interval(values)
-                cells.append(cell(estimate, paper, task=search.task.name, pipeline=name, figure=shown))
+                cells.append(cell(estimate, paper, task=search.task.name, pipeline=name, figure=label))
     frame = pd.DataFrame(cells)
-    table_notes = comparison_notes(list(setting.searches), frame)
+    shown, table_notes = set_apart(setting.searches, frame, "pipeline")
     caption = f"Perspectives named by {setting.model.name}, at most {setting.sample} queries per task (PIR, table 6)"
-    table = Table("pir_extraction", caption, frame, ("task", "pipeline"), ("figure",), notes=table_notes)
+    table = Table("pir_extraction", caption, shown, ("task", "pipeline"), ("figure",), notes=table_notes)
     drawn = frame.assign(row=frame["pipeline"] + ", " + frame["task"])
     return StudyPart((table,), {"pir_extraction": dots(drawn, "percent", row="row", colour="figure")}, tuple(notes))
 
@@ -317,11 +320,10 @@ def backbones(setting: Setting) -> StudyPart:
             for name, shown in (("average", value), ("improvement", value - plain)):
                 paper = figure("pir_backbones", name, method=method, backbone=paper_backbone(encoder))
                 cells.append(_cell(method, encoder, name, shown, n, paper if comparable else None))
-    frame = pd.DataFrame(cells)
-    notes = comparison_notes(searches, frame)
+    frame, notes = set_apart(searches, pd.DataFrame(cells), "encoder")
     caption = f"p-Recall@{setting.k} of projections on several encoders, mean over {len(searches)} tasks (PIR, table 9)"
     table = Table("pir_backbones", caption, frame, ("method", "encoder"), ("figure",), notes=notes)
-    means = frame[frame["figure"] == "average"]
+    means = frame[(frame["figure"] == "average") & frame["value"].notna()]
     return StudyPart(
         (table,), {"pir_backbones": dots(means, f"p-Recall@{setting.k}, percent", row="encoder", colour="method")}
     )

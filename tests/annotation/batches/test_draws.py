@@ -107,7 +107,7 @@ def test_what_is_drawn_as_a_whole_comes_together(judgments: Judgments, unit: Uni
 def test_two_people_draw_from_one_urn(judgments: Judgments) -> None:
     """Nobody's draw depends on who judges; a pair that its person cannot judge waits for the others, drawn."""
     ana, bo = judgments.sign_in("Ana"), judgments.sign_in("Bo")
-    alone = [place.priority for place in places([record(n) for n in range(4)], [1.0] * 4, "pair", 0)]
+    alone = [place.priority for place in places([record(n) for n in range(4)], [1.0] * 4, "pair", 0, "b")]
     first, second, *_ = (record(n).key for n in sorted(range(4), key=alone.__getitem__))
     batch = made(judgments, order="random")
     judgments.skip(ana, first, source="search")

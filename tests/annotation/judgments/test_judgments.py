@@ -7,9 +7,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from berdseye.annotation.judgments.log import VERDICTS, Annotator, Judgments, PairRecord, Verdict
+from berdseye.annotation.judgments.recorded import last_undone
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.records import pair_key
 from tests.annotation.made_pairs import record
@@ -80,6 +81,27 @@ def test_undo_goes_back_step_by_step_to_the_start(judgments: Judgments, ana: Ann
         (a, {}),
     ]
     assert judgments.undo(ana) is None
+
+
+def test_undo_reads_the_last_actions_alone(judgments: Judgments, ana: Annotator, key: str) -> None:
+    """Its time must not grow with the log, so that SQLite may neither read a whole table nor sort."""
+    judgments.judge(ana, key, "supports", source="annotate")
+    asked: list[tuple[str, Any]] = []
+    listener = (judgments.engine, "before_cursor_execute", lambda *given: asked.append((given[2], given[3])))
+    event.listen(*listener)
+    judgments.undo(ana)
+    last_undone(judgments, ana)
+    event.remove(*listener)
+    with judgments.reading() as connection:
+        plans = [
+            [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)]
+            for statement, values in asked
+            if statement.startswith("SELECT")
+        ]
+    steps = [step for plan in plans for step in plan]
+    assert len(plans) == 4
+    assert sum("events_by_person (annotator_id=?)" in step for step in steps) == 2
+    assert [step for step in steps if step.startswith("SCAN") or "TEMP B-TREE" in step] == []
 
 
 def test_undo_leaves_other_people_and_other_sources_alone(judgments: Judgments, ana: Annotator, key: str) -> None:

@@ -107,7 +107,7 @@ def test_opening_makes_the_file_and_opening_again_changes_nothing(tmp_path: Path
     Judgments.open(f"sqlite:///{path}").engine.dispose()
     with sqlite3.connect(path) as raw:
         before = raw.execute("SELECT * FROM sqlite_master").fetchall()
-        assert raw.execute("SELECT version_num FROM alembic_version").fetchall() == [("0005",)]
+        assert raw.execute("SELECT version_num FROM alembic_version").fetchall() == [("0006",)]
     Judgments.open(f"sqlite:///{path}").engine.dispose()
     with sqlite3.connect(path) as raw:
         assert raw.execute("SELECT * FROM sqlite_master").fetchall() == before

@@ -163,6 +163,30 @@ def test_checks_join_a_database_whose_view_has_further_columns(server: str, requ
     judgments.engine.dispose()
 
 
+@pytest.mark.parametrize("server", ["database_url", pytest.param("postgres_url", marks=pytest.mark.postgres)])
+def test_undo_takes_back_what_was_done_before_the_upgrade(server: str, request: pytest.FixtureRequest) -> None:
+    """The migration adds an index alone: rows and views stay, and the last actions are found in their order."""
+    url = request.getfixturevalue(server)
+    migrated(url, "0005")
+    engine = create_engine(driver(url))
+    with engine.begin() as connection:
+        fill(connection)
+        held = columns(connection)
+        before = rows(connection, held)
+    judgments = Judgments.open(url)
+    with engine.connect() as connection:
+        assert columns(connection) == held
+        assert rows(connection, held) == before
+        indexes = {index["name"]: index["column_names"] for index in inspect(connection).get_indexes("events")}
+    engine.dispose()
+    assert indexes["events_by_person"] == ["annotator_id", "id"]
+    ana, bo = judgments.annotator("Ana"), judgments.annotator("Bo")
+    # Ana's judgment of k1 was taken back before; an adjudication and a preference count as actions of a page.
+    assert [judgments.undo(ana) for _ in range(6)] == ["k3", "k0", "k2", "k0", None, None]
+    assert [judgments.undo(bo) for _ in range(6)] == ["k3", "k3", "k2", "k1", "k0", None]
+    judgments.engine.dispose()
+
+
 def fill(connection: Connection) -> None:
     """Words, skips, undos, an adjudication, two batches and what is reserved, as version 0002 wrote them."""
     tables = MetaData()

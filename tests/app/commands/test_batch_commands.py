@@ -1,6 +1,7 @@
 """`berdseye batch`: from runs and files to batches, and what is shown and exported of them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +12,7 @@ from typer.testing import CliRunner
 from berdseye.annotation.batches.dealing import arm
 from berdseye.annotation.batches.queue import BatchQueue
 from berdseye.annotation.batches.runs_queue import pairs_of_runs
-from berdseye.annotation.batches.stored import Batch, load_batch
+from berdseye.annotation.batches.stored import WEIGHTS, Batch, load_batch
 from berdseye.annotation.judgments.adjudication import adjudicate
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.judgments.recorded import JudgmentDetails
@@ -139,9 +140,12 @@ def test_a_batch_settles_which_of_two_runs_is_better(held: Judgments) -> None:
     assert given <= json.loads(output("batch", "show", "which", "--json"))["progress"]["pairs"]
 
 
-def test_the_order_is_computed_again_after_some_verdicts(held: Judgments) -> None:
+@pytest.mark.parametrize("earlier", [False, True])
+def test_the_order_of_a_batch_of_an_earlier_version_is_computed_again(held: Judgments, earlier: bool) -> None:
     output("batch", "create", "anew", "--decide", RUN, "debate--web--dense(static)", "--measure", "Precision@3")
     batch, person = load_batch(held, "anew"), held.sign_in("Ana")
+    if earlier:
+        batch = replace(batch, recipe={key: value for key, value in batch.recipe.items() if key != WEIGHTS})
     queue, workspace = BatchQueue(held, batch), Workspace.open(Workspace.default_folder())
     before = priorities(held, batch)
     threads = []
@@ -154,6 +158,10 @@ def test_the_order_is_computed_again_after_some_verdicts(held: Judgments) -> Non
         queue.give(person, key, "supports")
         threads.append(count_judgment(workspace, held, batch))
     assert threads[:-1] == [None] * (EVERY - 1)
+    if not earlier:
+        assert threads[-1] is None
+        assert priorities(held, batch) == before
+        return
     assert threads[-1] is not None
     threads[-1].join()
     assert priorities(held, batch) != before

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from berdseye.annotation.batches.queue import BatchQueue
-from berdseye.annotation.batches.stored import load_batch
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.app.cli import cli
 from berdseye.data.datasets.stored import load_dataset
@@ -16,7 +14,7 @@ from berdseye.data.workspace import Workspace
 from tests.app.command_line import output
 from tests.data.wikipedia.made_dump import MadeDump, make_dump
 from tests.evaluation.construction.constructed import scripted
-from tests.evaluation.construction.dmerit.made_wiki import dump_file, reader
+from tests.evaluation.construction.dmerit.made_wiki import dump_file, judge_all, reader
 
 
 @pytest.fixture
@@ -32,14 +30,6 @@ def held(workspace: Workspace, made: MadeDump, monkeypatch: pytest.MonkeyPatch) 
     opened = Judgments.open(workspace.judgments_url)
     yield opened
     opened.engine.dispose()
-
-
-def _judge_all(held: Judgments, batch: str, verdict: str) -> int:
-    queue, person, count = BatchQueue(held, load_batch(held, batch)), held.sign_in("Ada"), 0
-    while key := queue.next(person):
-        queue.give(person, key, verdict)
-        count += 1
-    return count
 
 
 def test_from_a_dump_to_the_figures_of_the_paper(
@@ -63,8 +53,8 @@ def test_from_a_dump_to_the_figures_of_the_paper(
     assert "Precision@5" in json.dumps(evaluated)
     output("construct", "verify", "lists", "--size", 10)
     output("construct", "audit", "lists", "--k", 5, "--queries", 2)
-    assert _judge_all(held, "lists-verified", "supports") == 10
-    assert _judge_all(held, "lists-audited", "no") > 0
+    assert judge_all(held, "lists-verified", "supports") == 10
+    assert judge_all(held, "lists-audited", "no") > 0
     text = output(
         "construct", "figures", "lists", "--verified", "lists-verified", "--audited", "lists-audited",
         "--charts", tmp_path / "charts",

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from berdseye.annotation.backup.restoring import restore
 from berdseye.annotation.backup.writing import back_up
 from berdseye.app.cli import cli
-from berdseye.app.commands.doctor import compare_files, stored_sets
+from berdseye.app.jobs.examining import compare_files, stored_sets
 from berdseye.data.workspace import Workspace
 from tests.retrieval.damages import make, sets, use
 

@@ -87,6 +87,19 @@ def test_answers_become_blind_pairs_preferences_and_elo(held: Judgments, tmp_pat
     assert (alignment["rho"], alignment["pairs"]) == (pytest.approx(1.0), 1.0)
 
 
+def test_texts_that_recur_under_other_questions_are_counted(held: Judgments, workspace: Workspace) -> None:
+    """Two systems with one refusal each: 12 questions, but at most two pairs of texts, one for each order."""
+    del held
+    for name, text in (("sorry", "I cannot say."), ("model", "I have no opinion.")):
+        save_answers(workspace, AnswerSet(name, "debate", f"api({name})", {}, [Answer(q.id, text) for q in QUESTIONS]))
+    found = answer_pairs(workspace, "debate", ["sorry", "model"])
+    assert (len(found.items), found.repeated) == (12, 10)
+    assert answer_pairs(workspace, "debate", ORDER).repeated == 0
+    made = json.loads(output("batch", "create", "refusals", "--preset", "debateqa", "--answer-set", "sorry",
+                             "--answer-set", "model", "--json"))  # fmt: skip
+    assert made["recipe"]["repeated"] == 10
+
+
 def test_every_two_answers_to_a_question_are_a_pair(held: Judgments, workspace: Workspace) -> None:
     del held
     found = answer_pairs(workspace, "debate", ORDER)

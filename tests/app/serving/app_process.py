@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from berdseye.app.serving.serve import HOST
+from berdseye.app.serving.ports import HOST
 from berdseye.data.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from berdseye.app.serving.serve import HOST, free_port
+from berdseye.app.serving.ports import HOST, free_port
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.workspace import Workspace
 from tests.app.serving.app_process import answers, app_process, listening, until
@@ -44,7 +44,7 @@ def test_no_free_port_is_an_error_with_the_way_out(monkeypatch: pytest.MonkeyPat
         def bind(self, _address: object) -> None:
             raise OSError("in use")
 
-    monkeypatch.setattr("berdseye.app.serving.serve.socket.socket", Taken)
+    monkeypatch.setattr("berdseye.app.serving.ports.socket.socket", Taken)
     with pytest.raises(BerdseyeError, match="--port"):
         free_port(9000)
 

@@ -1,21 +1,18 @@
 """The page Build: a construction begins from typed questions, is counted, run, corrected and added as a data set."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from berdseye.app.jobs.running import list_jobs
 from berdseye.data.corpora import add_corpus
 from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.construction.opening import open_construction
-from tests.app.drawn_page import again, drawn, says
+from tests.app.drawn_page import again, drawn, press, says, wait_for_jobs
 from tests.data.language_models.chat_server import ChatServer, chat_server, completion
 
-WITHIN = 120.0
 STATEMENTS = "Supporting: It should be so.\nOpposing: It should be otherwise."
 
 
@@ -25,18 +22,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
         monkeypatch.setenv("OPENAI_BASE_URL", running.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         yield running
-
-
-def press(at: AppTest, label: str) -> AppTest:
-    next(b for b in at.button if b.label == label).click()
-    return again(at)
-
-
-def wait_for_jobs(workspace: Workspace) -> None:
-    until = time.monotonic() + WITHIN
-    while any(job.runs for job in list_jobs(workspace)):
-        assert time.monotonic() < until
-        time.sleep(0.2)
 
 
 def typed(*questions: str) -> AppTest:

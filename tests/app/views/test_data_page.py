@@ -1,26 +1,19 @@
 """The page Data: corpora and data sets are previewed, added, and deleted without a terminal."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from berdseye.app.components.data.new_dataset import written_questions
-from berdseye.app.jobs.running import list_jobs
 from berdseye.data.corpora import open_corpus
-from berdseye.data.datasets.stored import load_dataset
+from berdseye.data.datasets.stored import load_dataset, save_dataset
 from berdseye.data.errors import BadInputError
+from berdseye.data.records import Question
 from berdseye.data.workspace import Workspace
-from tests.app.drawn_page import again, drawn, says
-
-WITHIN = 120.0
-
-
-def press(at: AppTest, label: str) -> AppTest:
-    next(b for b in at.button if b.label == label).click()
-    return again(at)
+from berdseye.evaluation.topics import TOO_FEW
+from tests.app.drawn_page import again, drawn, press, says, wait_for_jobs
 
 
 def from_path(path: Path, show: str, kind: str) -> AppTest:
@@ -28,13 +21,6 @@ def from_path(path: Path, show: str, kind: str) -> AppTest:
     at.segmented_control(key=f"{kind}-from").set_value("Path on this machine")
     again(at).text_input(key=f"{kind}-path").set_value(str(path))
     return again(at)
-
-
-def wait_for_jobs(workspace: Workspace) -> None:
-    until = time.monotonic() + WITHIN
-    while any(job.runs for job in list_jobs(workspace)):
-        assert time.monotonic() < until
-        time.sleep(0.2)
 
 
 def documents(path: Path) -> Path:
@@ -126,3 +112,13 @@ def test_data_sets_and_corpora_are_described() -> None:
     at.toggle(key="describe-corpus").set_value(True)
     figures = again(at).dataframe[1].value.set_index("figure")["here"]
     assert int(figures["words per passage, max"].replace(",", "")) > 50
+
+
+def test_a_debateqa_is_described_beside_the_papers_tables(at_hand: Workspace) -> None:
+    save_dataset(at_hand, "debateqa-mine", [Question("procon/1", "debateqa-mine", "Is it so?")])
+    at = drawn("data", name="Ada", show="Data sets", dataset="debateqa-mine")
+    at.toggle(key="describe-dataset").set_value(True)
+    table = again(at).dataframe[1].value.set_index("figure")
+    assert tuple(table.loc["questions from procon"])[:2] == ("1", "107 (DebateQA, table 6)")
+    assert tuple(table.loc["questions from parade"])[:2] == ("–", "257 (DebateQA, table 6)")
+    assert table.loc["topics", "note"] == TOO_FEW

@@ -226,10 +226,14 @@ def test_what_an_interrupted_backup_leaves_is_deleted(at_hand: Workspace, monkey
     assert (draft.exists(), other.exists()) == (False, True)
 
 
-@pytest.mark.usefixtures("demo")
-def test_disk_shows_the_parts_by_size() -> None:
+def test_disk_shows_the_parts_by_size(demo: Workspace) -> None:
+    for file in ("constructions/mine/steps/00-sources.jsonl", "generated/.wikipedia/x/lists/0.parquet"):
+        (demo.folder / file).parent.mkdir(parents=True)
+        (demo.folder / file).write_bytes(b"x" * 5000)
     at = drawn("workspace", tab="Disk")
     table = at.dataframe[-1].value
     assert {"Indexes", "Runs", "Judgments", "Labels", "Corpora"} <= set(table["part"])
+    sizes = dict(zip(table["part"], table["size"], strict=True))
+    assert (sizes["Constructions"], sizes["Dumps of Wikipedia, as read"]) == ("5.0 kB", "5.0 kB")
     assert list(table["share"]) == sorted(table["share"], reverse=True)
     assert table["share"].sum() == pytest.approx(100)

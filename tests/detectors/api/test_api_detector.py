@@ -129,7 +129,7 @@ def test_the_released_prompts_are_asked_as_they_are(serve: Serving, workspace: W
         ("api(a,shots=0.5)", BadInputError, "shots must be 0 or 1, got 0.5"),
         ("api(a,title=above)", UnknownNameError, "Unknown place of the title 'above'"),
         ("api(a,shot=1)", UnknownNameError, "Did you mean shots"),
-        ("api(a,prompt=none.txt)", BadInputError, "The file does not exist"),
+        ("api(a,prompt=none.txt)", BadInputError, "none.txt' is neither a file nor in"),
         ("api(a,prompt=half.txt)", BadInputError, r"The prompt has no [Doc 2]"),
         ("api(a,prompt=whole.txt,shots=1)", BadInputError, "has its own examples"),
     ],

@@ -103,12 +103,14 @@ def test_the_numbers_are_those_of_evaluate(
     }
 
 
-@pytest.mark.parametrize("source", ["human", "random", "human>random", "corrected(random)"])
+@pytest.mark.parametrize(
+    "source", ["human", "random", "human>random", "corrected(random)", "corrected(random,random(0.3))"]
+)
 def test_every_label_source_can_be_verified(
     small: Workspace, judgments: Judgments, runs: list[Run], tmp_path: Path, source: str
 ) -> None:
     """Also where people said little: the same questions count then and now."""
-    if source == "corrected(random)":
+    if source.startswith("corrected("):
         cars_first = next(s for s in range(50) if drawn_order(["zoos", "cars"], 2, f"{s} {DATASET}")[0] == "cars")
         send_random_questions(small, judgments, [runs[0].manifest.name], 2, 2, seed=cars_first)
     ana = judgments.sign_in("Ana")

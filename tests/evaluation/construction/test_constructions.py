@@ -112,6 +112,10 @@ def test_overruling_keeps_and_drops_rows_and_runs_later_steps_again(
     construction = run(workspace, source)
     with pytest.raises(BadInputError, match="lacks question"):
         construction.overrule("questions", {"tests": ""}, keep=True, made_by="ada")
+    with pytest.raises(UnknownNameError, match=r"step 'question'\. Did you mean questions"):
+        construction.overrule("question", {"tests": ""}, keep=True, made_by="ada")
+    with pytest.raises(UnknownNameError, match="step 'nosuch'"):
+        rejections(construction, "nosuch")
     with pytest.raises(UnknownNameError, match="row of the step 'questions'"):
         construction.overrule("questions", {"test": ""}, keep=True, made_by="ada")
     asks = {"question": "Should schools decide about tests?"}

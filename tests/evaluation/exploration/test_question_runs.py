@@ -16,7 +16,7 @@ from berdseye.evaluation.failures.charts import hole_chart
 from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
-from berdseye.evaluation.scores.counted import Unjudged
+from berdseye.evaluation.scores.unjudged import Unjudged
 from tests.evaluation.small_workspace import DATASET, PIPELINE, QUESTIONS, judge, key, passages, put_gold
 
 ZOOS = QUESTIONS[0]

@@ -9,9 +9,11 @@ import pytest
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.errors import BadInputError
+from berdseye.data.records import Perspective, Question
 from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.interchange.external_runs import Missing, as_run, judged_by_file, read_labels, read_run
+from berdseye.evaluation.interchange.choices import Missing
+from berdseye.evaluation.interchange.external_runs import as_run, judged_by_file, read_labels, read_run
 from berdseye.evaluation.interchange.jsonl import jsonl_labels, jsonl_run, read_jsonl_run
 from berdseye.evaluation.interchange.ranking import corpus_numbers, file_name, labelled, ranked
 from berdseye.evaluation.interchange.trec import diversity_qrels, read_trec_qrels, read_trec_run, trec_qrels, trec_run
@@ -185,6 +187,21 @@ def test_perspectives_of_the_data_set_are_the_subtopics(small: Workspace, tmp_pa
         with pytest.raises(BadInputError, match=f"Subtopic '{subtopic}' is not one of the question's 2") as told:
             judged_by_file(run, bad, questions, Missing.ZERO)
         assert told.value.line == 2
+
+
+def test_perspectives_without_a_label_count_only_with_the_data_set(tmp_path: Path) -> None:
+    """One of two perspectives is labelled and covered: MRecall is 0 over both, and 1 over those that the file knows."""
+    question = Question("zoos", "made", "Zoos?", (Perspective("They protect.", None), Perspective("They harm.", None)))
+    run, qrels = put(tmp_path, "zoos Q0 1 1 1 t\n"), put(tmp_path, "zoos 1 1 1\n", "q.qrels")
+    (measure,) = parse_measures("MRecall@2")
+    found = {}
+    for questions in (None, [question]):
+        held = judged_by_file(read_run(run), read_labels(qrels), questions, Missing.ZERO)
+        found[questions is None] = (measure.values(held.qrels.support(held.ranked.ids)).tolist(), held.notes)
+    assert found[False] == ([0.0], ())
+    assert found[True][0] == [1.0]
+    (told,) = found[True][1]
+    assert told.startswith("The perspectives of a question are those with a label in q.qrels; name the data set")
 
 
 def test_a_stored_run_scores_alike_from_files(small: Workspace, run: Run, judgments: Judgments, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Whose word counts: sources in order of trust."""
 
+import re
 from math import nan
 
 import numpy as np
@@ -12,7 +13,13 @@ from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.labelling import label
-from berdseye.evaluation.labels.sources import default_sources, labels_of, parse_label_source
+from berdseye.evaluation.labels.sources import (
+    default_sources,
+    detector_version,
+    labels_of,
+    parse_label_source,
+    source_grade,
+)
 from tests.evaluation.small_workspace import QUESTIONS, TEXTS, judge, put_gold
 
 SOURCES = ("human>embedded", "embedded", "human", "gold")
@@ -100,3 +107,29 @@ def test_many_pairs_are_answered_in_order(small: Workspace, judgments: Judgments
     many = [PAIRS[0], PAIRS[1]] * 1500
     found = labels_of(small, judgments, parse_label_source("human"), many)
     np.testing.assert_equal(found, [nan, 1.0] * 1500)
+
+
+def test_corrected_sources_name_one_or_several_detectors(small: Workspace) -> None:
+    one, two = parse_label_source("corrected(random)"), parse_label_source("corrected(random, random(0.3))")
+    assert (one.parts, one.further, str(one.plain)) == (("random",), (), "random")
+    assert (str(two.plain), [str(source) for source in two.further]) == ("random", [two.parts[1]])
+    assert str(two) == f"corrected({two.parts[0]},{two.parts[1]})"
+    assert parse_label_source(str(two)) == two
+    assert detector_version(small, two).split(", ")[0] == detector_version(small, one)
+    assert len(detector_version(small, two).split(", ")) == 2
+    assert source_grade(small, two) == "topic"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("corrected()", "does not name the detectors"),
+        ("corrected(random)>human", "does not name the detectors"),
+        ("corrected(random,human)", "'human' is not a detector"),
+        ("corrected(random,corrected(random))", "is not a detector"),
+        ("corrected(random,random)", "names random twice"),
+    ],
+)
+def test_corrected_sources_that_mean_nothing_are_refused(text: str, said: str) -> None:
+    with pytest.raises(BadInputError, match=re.escape(said)):
+        parse_label_source(text)

@@ -1,10 +1,12 @@
 """`corrected(DETECTOR)` from a batch that draws with known probabilities: what it estimates, and what it refuses."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from berdseye.annotation.batches.draws import places
 from berdseye.annotation.batches.queue import BatchQueue
 from berdseye.annotation.batches.stored import Batch, BatchPlan, create_batch, load_batch
 from berdseye.annotation.judgments.log import Judgments
@@ -14,6 +16,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.leaderboard.board import board
 from berdseye.evaluation.measures import parse_measures
+from berdseye.evaluation.scores.batch_draws import batch_draws
 from berdseye.evaluation.scores.score import Score, without_questions
 from berdseye.evaluation.scores.scoring import score_run
 from berdseye.evaluation.selection.batches import of_runs
@@ -63,7 +66,7 @@ def test_everything_drawn_is_peoples_own_value(
 
 
 def test_one_draw_is_weighted_by_its_probability(small: Workspace, run: Run, judgments: Judgments) -> None:
-    batch = send(small, judgments, run, seed=drawn_first(small, judgments, run))
+    batch = send(small, judgments, run, seed=drawn_first(small, run))
     judge_next(
         judgments, batch, "s"
     )  # a passage of the question with one perspective: 1 of 4, each half of one of 2 questions
@@ -73,13 +76,12 @@ def test_one_draw_is_weighted_by_its_probability(small: Workspace, run: Run, jud
     assert found.estimate.n == 1
 
 
-def drawn_first(small: Workspace, judgments: Judgments, run: Run) -> int:
-    """A seed by which the queue draws a passage with a single pair first."""
+def drawn_first(small: Workspace, run: Run) -> int:
+    """A seed by which the batch 'drawn' draws a passage with a single pair first."""
+    records = [item.record for item in of_runs(small, [run.manifest.name], 2)]
     for seed in range(20):
-        batch = send(small, judgments, run, name=f"try{seed}", seed=seed)
-        key = BatchQueue(judgments, batch).next(judgments.sign_in("Ana"))
-        assert key is not None
-        if judgments.pair_records([key])[key].question_id == "cars":
+        arrivals = [place.priority for place in places(records, [1.0] * len(records), "passage", seed, "drawn")]
+        if records[int(np.argmin(arrivals))].question_id == "cars":
             return seed
     raise AssertionError
 
@@ -105,7 +107,7 @@ def test_an_order_that_sorts_is_refused_with_what_can_be_had(small: Workspace, r
 
 
 def test_unsure_judgments_are_counted_and_read_both_ways(small: Workspace, run: Run, judgments: Judgments) -> None:
-    batch = send(small, judgments, run, drawn_by="question")
+    batch = send(small, judgments, run, drawn_by="question", seed=2)
     judge_next(judgments, batch, "unnunn")
     [found] = scored(small, judgments, run, "Precision@2")
     assert found.sampled is not None
@@ -156,3 +158,79 @@ def test_questions_can_be_left_out_and_runs_compared(small: Workspace, run: Run,
     )  # fmt: skip
     assert (same.difference, same.p) == (0, 1)
     assert load_batch(judgments, "drawn").drawn_by == "question"
+
+
+def test_two_batches_count_together(small: Workspace, run: Run, judgments: Judgments) -> None:
+    for name, verdicts in (("drawn", "sss"), ("again", "nnn")):
+        judge_next(judgments, send(small, judgments, run, name=name), verdicts)
+    [found] = scored(small, judgments, run, "Precision@2")
+    assert found.sampled is not None
+    names = {one.draws.batch.name for one in found.sampled.batches}
+    assert names == {"drawn", "again"}
+    assert (
+        "the batches 'again' and 'drawn'" in found.sample_note or "the batches 'drawn' and 'again'" in found.sample_note
+    )
+    shares = np.sum([one.shares for one in found.sampled.batches], axis=0)
+    np.testing.assert_allclose(shares[found.sampled.counted[found.sampled.batches[0].parts.questions]], 1)
+    row = found.as_row()
+    assert set(str(row["batch"]).split(", ")) == names
+
+
+def test_batches_on_different_questions_hold_the_whole_together(
+    small: Workspace, run: Run, judgments: Judgments
+) -> None:
+    items = of_runs(small, [run.manifest.name], 2)
+    for name in ("zoos", "cars"):
+        part = [item for item in items if item.record.question_id == name]
+        plan = BatchPlan(name, order="random", drawn_by="passage", seed=3)
+        judge_next(judgments, create_batch(judgments, plan, part), "s" * len(part))
+        if name == "zoos":
+            with pytest.raises(
+                BadInputError, match="batch 'zoos' does not hold 2 pairs of this run that nobody has judged"
+            ):
+                scored(small, judgments, run, "Precision@2")
+    [found] = scored(small, judgments, run, "Precision@2")
+    [human] = scored(small, judgments, run, "Precision@2", HUMAN)
+    assert found.estimate[:3] == pytest.approx((human.estimate.value,) * 3)
+
+
+def test_batches_that_leave_a_part_without_a_probability_are_refused(
+    small: Workspace, run: Run, judgments: Judgments
+) -> None:
+    """One batch draws questions of one topic, and another single pairs of the rest: MRecall needs whole questions."""
+    items = of_runs(small, [run.manifest.name], 2)
+    for name, question, unit in (("whole", "cars", "question"), ("single", "zoos", "pair")):
+        part = [item for item in items if item.record.question_id == question]
+        plan = BatchPlan(name, order="random", drawn_by=unit, seed=4)
+        judge_next(judgments, create_batch(judgments, plan, part), "ss")
+    with pytest.raises(
+        BadInputError, match=r"together leave 1 parts.*probability of their labels is unknown.*human>random"
+    ):
+        scored(small, judgments, run, "MRecall@2")
+
+
+def test_two_batches_of_the_same_random_numbers_do_not_count_twice(
+    small: Workspace, run: Run, judgments: Judgments
+) -> None:
+    batches = [send(small, judgments, run, name=name) for name in ("one", "two")]
+    first, second = (batch_draws(judgments, batch) for batch in batches)
+    assert first.independent_of(second)
+    assert not first.independent_of(first)
+    assert not first.independent_of(replace(second, clocks=first.clocks)), "as batches of earlier versions"
+    assert first.independent_of(replace(second, clocks=first.clocks, batch=replace(second.batch, seed=9)))
+    changing = replace(second, batch=replace(second.batch, order="decision"))
+    assert not first.independent_of(changing)
+
+
+def test_several_detectors_correct_a_stored_run(small: Workspace, run: Run, judgments: Judgments) -> None:
+    both = parse_label_source("corrected(random,random(0.3))")
+    judge_next(judgments, send(small, judgments, run), "snsn")
+    [found] = scored(small, judgments, run, "Precision@2", both)
+    [one] = scored(small, judgments, run, "Precision@2")
+    assert found.labels == str(both)
+    assert found.sampled is not None
+    assert found.detectors.shape == (2, len(one.values))
+    np.testing.assert_array_equal(found.detectors[0], one.values)
+    assert len(found.sampled.weights) == 2
+    assert found.estimate.n == one.estimate.n
+    assert found.detector_version.startswith(one.detector_version)

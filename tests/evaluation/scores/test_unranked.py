@@ -19,9 +19,9 @@ from berdseye.evaluation.bundle.verifying import verify
 from berdseye.evaluation.bundle.writing import bundle_of
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
-from berdseye.evaluation.scores.counted import Unjudged
 from berdseye.evaluation.scores.score import Score
 from berdseye.evaluation.scores.scoring import score_run, score_runs
+from berdseye.evaluation.scores.unjudged import Unjudged
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 from berdseye.evaluation.studies.comparing import at_growing_k, comparisons, points_by_k
 from berdseye.evaluation.studies.gathering import Selection

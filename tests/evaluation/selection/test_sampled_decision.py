@@ -1,10 +1,12 @@
 """A decision by the draws of a batch: what people's judgments show, whatever the detector says."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from berdseye.evaluation.measures import parse_measure
-from berdseye.evaluation.scores.sampled_labels import Draws
+from berdseye.evaluation.scores.batch_draws import Draws
 from berdseye.evaluation.selection.sampled_decision import SampledDecision, sampled_decision
 from berdseye.evaluation.trust.labelled_lists import LabelledLists
 from tests.evaluation.trust.made_lists import lists_of
@@ -85,3 +87,24 @@ def test_the_prediction_says_when_the_evidence_is_enough() -> None:
     needed = found.needed(outcomes)
     assert 0 < needed.low <= needed.median <= needed.high < needed.all
     assert needed.settled == 1
+
+
+def test_bets_on_fixed_weights_show_at_least_as_much() -> None:
+    """Weights that may have changed leave less to bet, because the least probable draw could still come."""
+    made = lists(0.9)
+    found = decided(made, 25)
+    assert found is not None
+    assert not found.changing
+    assert found.error <= replace(found, changing=True).error
+
+
+def test_draws_that_are_followed_end_with_the_order_that_the_values_have() -> None:
+    made = lists(0.9)
+    found = decided(made, 0)
+    assert found is not None
+    random = np.random.default_rng(0)
+    values = np.where(np.arange(QUESTIONS) < 50, 1.0, -1.0) / QUESTIONS
+    early, against = found.followed(values, random), found.followed(-values, random)
+    assert (early.order, against.order) == (1, -1)
+    assert early.judgments < found.costs.sum()
+    assert found.followed(np.zeros(QUESTIONS), random) == (found.costs.sum(), 0)

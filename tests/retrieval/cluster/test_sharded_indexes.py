@@ -41,7 +41,7 @@ def test_more_shards_than_passages(workspace: Workspace) -> None:
     assert_same(corpus, CutHere(corpus, 5))
 
 
-@pytest.mark.parametrize("layout", ["sq8", "ivf", "ivfpq"])
+@pytest.mark.parametrize("layout", ["sq8", "ivf", "ivfpq", "rabitq"])
 def test_layouts_that_are_trained_learn_once_for_all_shards(tied: Corpus, layout: str) -> None:
     lay_out_here(tied, DenseIndexer("static", layout), 3)
     pipeline = parse_pipeline(f"dense(static,index={layout})")

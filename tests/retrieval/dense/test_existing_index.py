@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import shutil
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,18 +32,30 @@ def entry(row: dict[str, str]) -> tuple[object, ...]:
     return row["id"], zlib.compress(row["text"].encode()), zlib.compress(row["title"].encode()), "url"
 
 
-def partition(folder: Path, documents: Sequence[dict[str, str]], vectors: np.ndarray, *, lists: int = 0) -> None:
-    """A partition as distributed-faiss writes it: for L2, with a dimension that makes all lengths equal."""
+def partition(
+    folder: Path,
+    documents: Sequence[dict[str, str]],
+    vectors: np.ndarray,
+    *,
+    kind: str = "Flat",
+    probes: int = 1,
+    buffered: int = 0,
+) -> None:
+    """A partition as distributed-faiss writes it: for L2, with a dimension that makes all lengths equal.
+
+    The last `buffered` vectors are in the buffer, not in the index, but have their entries in `meta.pkl`.
+    """
     longest = (VECTORS**2).sum(axis=1).max()
     extra = np.sqrt(np.maximum(longest - (vectors**2).sum(axis=1, keepdims=True), 0))
     kept = np.hstack([vectors, extra]).astype(np.float32)
-    index = faiss.index_factory(DIMENSION + 1, f"IVF{lists},Flat" if lists else "Flat", faiss.METRIC_L2)
+    index = faiss.index_factory(DIMENSION + 1, kind, faiss.METRIC_L2)
     index.train(kept)
-    index.add(kept)
+    index.add(kept[: len(kept) - buffered])
     folder.mkdir(parents=True)
     faiss.write_index(index, str(folder / "index.faiss"))
     (folder / "meta.pkl").write_bytes(pickle.dumps([entry(row) for row in documents]))
-    (folder / "cfg.json").write_text(json.dumps({"nprobe": lists or 1, "metric": "l2"}))
+    (folder / "buffer.pkl").write_bytes(pickle.dumps([kept[len(kept) - buffered :]]))
+    (folder / "cfg.json").write_text(json.dumps({"nprobe": probes, "metric": "l2"}))
 
 
 @pytest.fixture
@@ -53,7 +66,8 @@ def sphere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "dense"
     for number in range(3):
         own = slice(20 * number, 20 * (number + 1))
-        partition(folder / str(number), ROWS[own], VECTORS[own], lists=4 if number == 2 else 0)
+        kind, probes = ("IVF4,Flat", 4) if number == 2 else ("Flat", 1)
+        partition(folder / str(number), ROWS[own], VECTORS[own], kind=kind, probes=probes)
     return folder
 
 
@@ -119,6 +133,33 @@ def test_an_encoder_of_another_dimension_is_refused(
     monkeypatch.setattr(ranker_module, "open_encoder", lambda _: narrow)
     with pytest.raises(BadInputError, match="dimension 9, but the encoder returns 5"):
         ranked(corpus_of_rows(workspace, ROWS), sphere)
+
+
+def test_entries_of_the_buffer_belong_to_no_vector(workspace: Workspace, sphere: Path) -> None:
+    """distributed-faiss saves them after those of the index; they must not shift the passages of the next partition."""
+    shutil.rmtree(sphere / "0")
+    partition(sphere / "0", ROWS[:20], VECTORS[:20], buffered=3)
+    assert ranked(corpus_of_rows(workspace, ROWS), sphere, 20) == expected(20, without=[17, 18, 19])
+
+
+def test_fewer_entries_than_vectors_are_reported(workspace: Workspace, sphere: Path) -> None:
+    (sphere / "1" / "meta.pkl").write_bytes(pickle.dumps([entry(row) for row in ROWS[20:39]]))
+    with pytest.raises(BadInputError, match=r"has 19 entries for the 20 vectors of index\.faiss"):
+        ranked(corpus_of_rows(workspace, ROWS), sphere)
+
+
+@pytest.mark.parametrize("kind", ["IVF4,SQ8", "HNSW16_SQ8", "IVF4,PQ3x3", "PCAR9,IVF4,SQ8"])
+def test_compressed_indexes_visit_as_many_lists_as_their_settings_say(
+    workspace: Workspace, sphere: Path, kind: str
+) -> None:
+    for number in range(3):
+        shutil.rmtree(sphere / str(number))
+        own = slice(20 * number, 20 * (number + 1))
+        partition(sphere / str(number), ROWS[own], VECTORS[own], kind=kind, probes=40)
+    found = ranked(corpus_of_rows(workspace, ROWS), sphere, 60)
+    assert [len(one) for one in found] == [60, 60, 60]
+    if "PQ" not in kind:  # three codes of three bits order too roughly
+        assert [one[0] for one in found] == [one[0] for one in expected(1)]
 
 
 class Evil:

@@ -42,6 +42,24 @@ def test_the_same_verdict_on_the_documents_of_a_term(docs: list[int]) -> None:
 
 
 @settings(deadline=None)
+@given(st.sets(st.binary(max_size=4)), st.binary(max_size=4))
+def test_the_same_number_of_a_term(terms: set[bytes], wanted: bytes) -> None:
+    ordered = sorted(terms)
+    vocabulary = np.frombuffer(b"".join(ordered), np.uint8)
+    ends = np.cumsum([len(term) for term in ordered], dtype=np.int64)
+    for sought in (*ordered, wanted):
+        given_ = (vocabulary, ends, np.frombuffer(sought, np.uint8))
+        expected = ordered.index(sought) if sought in terms else -1
+        assert vectorised.find(*given_) == compiled.find(*given_) == expected
+
+
+@pytest.mark.parametrize("ends", [[1, -1, 3], [3, 2, 3], [1, 9, 3]])
+def test_the_same_verdict_on_a_vocabulary_out_of_bounds(ends: list[int]) -> None:
+    given_ = (np.frombuffer(b"abc", np.uint8), np.array(ends, np.int64), np.frombuffer(b"b", np.uint8))
+    assert vectorised.find(*given_) == compiled.find(*given_) == -3
+
+
+@settings(deadline=None)
 @given(st.lists(st.sets(st.integers(0, 9)), max_size=4))
 def test_the_same_totals_of_several_terms(terms: list[set[int]]) -> None:
     found = []

@@ -400,10 +400,3 @@ def test_a_corpus_that_was_replaced_is_noticed(
     add_corpus(own, CORPUS, tmp_path / "other.jsonl", replace=True)
     with pytest.raises(StaleError, match="no longer what it was"):
         run_construction(construction)
-
-
-def test_a_construction_needs_a_corpus(own: Workspace, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    scripted(monkeypatch, answer)
-    construction = begun_debateqa(own, files, corpora="")
-    with pytest.raises(BadInputError, match="no corpus"):
-        run_construction(construction)

@@ -5,6 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from berdseye.annotation.batches.queue import BatchQueue
+from berdseye.annotation.batches.stored import load_batch
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.construction.dmerit.kind import DMERIT
 from berdseye.evaluation.construction.opening import begin
@@ -35,6 +38,15 @@ def begun(workspace: Workspace, made: MadeDump, name: str = "made", **settings: 
 def _slot(asked: str, name: str) -> str:
     found = re.search(rf"<{name}>\n(.*?)\n</{name}>", asked, re.DOTALL)
     return found[1] if found else ""
+
+
+def judge_all(judgments: Judgments, batch: str, verdict: str) -> int:
+    """Give one verdict on all items of a batch, and return their number."""
+    queue, person, count = BatchQueue(judgments, load_batch(judgments, batch)), judgments.sign_in("Ada"), 0
+    while key := queue.next(person):
+        queue.give(person, key, verdict)
+        count += 1
+    return count
 
 
 def dump_file(folder: Path) -> Path:

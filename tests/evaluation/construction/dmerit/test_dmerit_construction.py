@@ -11,7 +11,7 @@ import pytest
 from berdseye.data.corpora import add_corpus, open_corpus
 from berdseye.data.datasets.evidence_sets import read_evidence_set
 from berdseye.data.datasets.stored import GOLD, load_dataset, remove_dataset
-from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import pair_key
 from berdseye.data.wikipedia.dump import Dump
@@ -195,10 +195,8 @@ def test_what_cannot_become_a_data_set_is_refused(
     assert set(reasons(strict)["queries"]) == {"fewer than 1000 passages of evidence"}
     with pytest.raises(BadInputError, match="Nothing is left"):
         finish(strict, "strict")
-    odd = begun(done.workspace, made, "odd", corpus="some")
-    run_construction(odd)
-    with pytest.raises(BadInputError, match="must be all or candidates"):
-        finish(odd, "odd")
+    with pytest.raises(UnknownNameError, match="value of --corpus 'some'"):
+        begun(done.workspace, made, "odd", corpus="some")
     small = begun(done.workspace, made, "small", corpus="candidates")
     run_construction(small)
     finish(small, "small")

@@ -22,7 +22,13 @@ from berdseye.evaluation.published import published
 from berdseye.evaluation.published.berds import Sizes
 from berdseye.evaluation.studies.berds.base import base, with_published
 from berdseye.evaluation.studies.berds.depth import coverage, union
-from berdseye.evaluation.studies.berds.diversity import diversity, published_methods, relative_changes, tuning
+from berdseye.evaluation.studies.berds.diversity import (
+    diversity,
+    is_papers_reranking,
+    published_methods,
+    relative_changes,
+    tuning,
+)
 from berdseye.evaluation.studies.berds.sides import following, leaning
 from berdseye.evaluation.studies.comparing import comparisons, corrected_comparisons, correction, k_curves
 from berdseye.evaluation.studies.gathering import Gatherer, Selection, checked
@@ -252,6 +258,21 @@ def test_figures_of_other_questions_or_passages_are_not_shown(
     )
     cells = with_published(ours, theirs, ("corpus", "pipeline"), Sizes(questions, passages))
     assert cells["published"].dropna().tolist() == shown
+
+
+def test_the_papers_reranking_is_tuned_on_its_dev_splits() -> None:
+    dev = {"arguana": 250, "kialo-dev": 258, "berds-opinionqa-dev": 294}
+    assert is_papers_reranking("WhereIsAI/UAE-Large-V1", dev)
+    assert not is_papers_reranking("static", dev)
+    for other in (
+        {},
+        {"mine": 250},
+        {**dev, "arguana": 249},
+        {**dev, "mine": 10},
+        {"arguana": 250, "kialo": 258},
+        TESTS,
+    ):
+        assert not is_papers_reranking("WhereIsAI/UAE-Large-V1", other)
 
 
 def test_dev_questions_named_like_the_data_set_get_no_figures_of_the_test_split() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from berdseye.evaluation.answer_measures.measures import AnswerMeasure, parse_an
 from berdseye.evaluation.answer_measures.people import DisputeLabel, Preference
 from berdseye.evaluation.published import published
 from berdseye.evaluation.studies.by_name.study_registry import run_study
-from berdseye.evaluation.studies.debateqa.figures import group_figure, printed_column, same_model
+from berdseye.evaluation.studies.debateqa.figures import group_figures, printed_column, same_model
 from berdseye.evaluation.studies.debateqa.meta import debateqa_meta
 from berdseye.evaluation.studies.debateqa.stability import debateqa_stability
 from berdseye.evaluation.studies.debateqa.study import debateqa
@@ -37,6 +38,11 @@ def answer_set(name: str, **settings: str) -> AnswerSet:
 
 
 SETS = [answer_set(name) for name in TEXTS]
+
+
+def questions(count: int) -> list[Question]:
+    """As many questions as the paper has, of which the first six are `QUESTIONS`."""
+    return [*QUESTIONS, *(Question(str(n), "debate", f"zoo {n}?", VIEWS) for n in range(len(QUESTIONS), count))][:count]
 
 
 def cells(result: StudyResult, table: str) -> pd.DataFrame:
@@ -102,13 +108,20 @@ def test_the_papers_own_means_give_its_weighted_ranks_as_a_study(workspace: Work
             self.turn += 1
             return Measured(np.array([held[f"s{self.turn - 1}"][self.column]]))
 
-    pd_column, da_column = Printed("pd_qwen2_05b"), Printed("da_phi3_medium")
-    measures = parse_answer_measures("PD(qwen2-0.5b,variant=released) DA(api(phi-3-medium))")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(AnswerMeasure, "open", lambda self, _: pd_column if self.name == "PD" else da_column)
-        found = cells(debateqa(workspace, "debate", sets, QUESTIONS[:1], measures), "debateqa-weighted-ranks")
+    def ranked(asked: int, systems: int) -> pd.DataFrame:
+        measures = parse_answer_measures("PD(qwen2-0.5b,variant=released) DA(api(phi-3-medium))")
+        pd_column, da_column = Printed("pd_qwen2_05b"), Printed("da_phi3_medium")
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(AnswerMeasure, "open", lambda self, _: pd_column if self.name == "PD" else da_column)
+            patched.setattr("berdseye.evaluation.studies.debateqa.study._tokenizer", lambda _: None)
+            result = debateqa(workspace, "debate", sets[:systems], questions(asked), measures)
+        return cells(result, "debateqa-weighted-ranks")
+
+    found = ranked(1000, 12)
     assert len(found) == 12 * 5
     assert found["value"].tolist() == found["published"].tolist()
+    assert ranked(999, 12)["published"].isna().all()
+    assert ranked(1000, 11)["published"].isna().all(), "ranks among eleven systems are others"
 
 
 def test_groups_by_a_setting(workspace: Workspace) -> None:
@@ -132,16 +145,17 @@ def test_lengths_stand_beside_lengths_in_the_same_unit(workspace: Workspace, mod
     """Table 2 prints 434 tokens for GPT-4o; our words once had them in brackets."""
     texts = ["a,b c", "zoo d e f g"]  # 2 and 5 words; the tiny tokenizer splits at the comma: 4 and 5 tokens
     written = AnswerSet("mine", "debate", "api(gpt-4o)", {}, [Answer(str(n), t) for n, t in enumerate(texts)])
-    found = cells(
-        debateqa(workspace, "debate", [written], QUESTIONS[:2], parse_answer_measures(f'PD("{model}")')),
-        "debateqa-systems",
-    )
+    measures = parse_answer_measures(f'PD("{model}")')
+    found = cells(debateqa(workspace, "debate", [written], questions(1000), measures), "debateqa-systems")
     lengths = found[found["figure"].isin(["words", "tokens"])].set_index(["system", "figure"])
     ours = lengths.loc[[("mine", "words"), ("mine", "tokens")]]
     assert ours["value"].tolist() == [3.5, 4.5]
     assert (np.isnan(ours["published"].iloc[0]), ours["published"].iloc[1]) == (True, 434)
     assert lengths.loc[("gpt-4o (paper)", "tokens"), "published"] == 434
     assert ("gpt-4o (paper)", "words") not in lengths.index
+    fewer = cells(debateqa(workspace, "debate", [written], QUESTIONS, measures), "debateqa-systems")
+    assert fewer.loc[fewer["system"] == "mine", "published"].isna().all(), "printed for 1,000 questions"
+    assert 434 in fewer.loc[fewer["system"] == "gpt-4o (paper)", "published"].tolist()
     table = debateqa(workspace, "debate", [written], QUESTIONS[:2], parse_answer_measures("ROUGE-L")).tables[0]
     assert "tokens" not in set(table.cells.loc[table.cells["system"] == "mine", "figure"])
     assert any("ours are counted in tokens only with a P.D. measure" in note for note in table.notes)
@@ -158,8 +172,12 @@ def test_table_5_stands_beside_the_papers_sites_only(workspace: Workspace, model
         one = AnswerSet(name, "debate", "api(gpt-4o-mini)", settings, SETS[0].answers)
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr("berdseye.evaluation.studies.debateqa.figures.printed_column", lambda _: "pd_qwen2_05b")
-            result = debateqa(workspace, "debate", [one], QUESTIONS, [measure], by="trusted_only", paper_rows=False)
+            result, fewer = (
+                debateqa(workspace, "debate", [one], asked, [measure], by="trusted_only", paper_rows=False)
+                for asked in (questions(100), questions(99))
+            )
         printed[name] = cells(result, "debateqa-by-trusted-only")["published"].tolist()
+        assert cells(fewer, "debateqa-by-trusted-only")["published"].isna().all(), "printed for 100 questions"
     assert printed == {"paper": [3.63], "wider": [None], "any": [3.77], "corpus": [None]}
 
 
@@ -171,16 +189,20 @@ def test_which_printed_figure_is_of_what() -> None:
     assert column("PD(gpt2)") is None
     assert column("PD(gpt2,variant=released)") == "pd_gpt2"
     assert column("DA(microsoft/Phi-3-medium-4k-instruct)") == "da_phi3_medium"
+    assert column("DA(api(Qwen/Qwen2-1.5B-Instruct))") == column("DA(api(qwen2-1.5b))") == "da_qwen2_15b"
     assert column("DA(Qwen/Qwen2-1.5B-Instruct,prompt=zero-shot)") is None
     assert same_model("api(gpt-4o-mini)", "gpt-4o mini")
     assert not same_model("api(gpt-4o)", "gpt-4o mini")
-    pd_measure, da_measure = parse_answer_measures("PD(Qwen/Qwen2-0.5B,variant=released) DA(llm)")
+    pd_measure, da_measure, other = parse_answer_measures(
+        "PD(Qwen/Qwen2-0.5B,variant=released) DA(microsoft/Phi-3-medium-4k-instruct) DA(llm)"
+    )
     # Tables 4, 5 and 3; of table 3 only what is legible.
-    assert group_figure("strategy", "react", "api(gpt-4o-mini)", pd_measure) == 3.70
-    assert group_figure("strategy", "plain", "api(gpt-4o-mini)", pd_measure) == 4.02
-    assert group_figure("trusted_only", "True", "api(gpt-4o-mini)", pd_measure) == 3.63
-    assert group_figure("style", "comprehensive", "api(gpt-4o-mini)", da_measure) == 0.955
-    assert group_figure("style", "basic", "api(claude-3.5-sonnet)", pd_measure) is None
+    assert group_figures("strategy", pd_measure)["gpt-4o mini", "react"] == 3.70
+    assert group_figures("strategy", pd_measure)["gpt-4o mini", "plain"] == 4.02
+    assert group_figures("trusted_only", pd_measure)["gpt-4o mini", "True"] == 3.63
+    assert group_figures("style", da_measure)["gpt-4o mini", "comprehensive"] == 0.955
+    assert group_figures("style", pd_measure) == {}
+    assert group_figures("style", other) == group_figures("strategy", da_measure) == {}, "another evaluator or measure"
 
 
 @pytest.mark.usefixtures("judge")
@@ -204,11 +226,11 @@ def test_agreement_with_people(workspace: Workspace) -> None:
     decided = cells(result, "debateqa-decisions").set_index(["rater", "other"])
     assert decided.loc[("p", "q"), ["value", "n"]].tolist() == [1.0, 18]
     assert decided.loc[("DA(llm)", "q"), "value"] == pytest.approx(2 / 3)
-    assert alignment.loc[("BLEU", "tau"), "published"] == 0.565
+    assert alignment["published"].isna().all(), "printed for 5 systems on 100 questions"
     # D.A. is 1 for 'whole' alone: 12 of 18 right; F1 = 2*6/(2*6+6) = 2/3; AUROC = 0.75; MCC = (6*6-0)/sqrt(6*12*6*12) = 1/2.
     dispute = cells(result, "debateqa-dispute").set_index("figure")
     baseline = dispute[dispute["metric"] == "Acknowledge"]
-    assert baseline["published"].to_dict() == {"accuracy": 0.220, "f1": 0.049, "auroc": 0.430, "mcc": -0.252}
+    assert baseline["published"].isna().all(), "printed for 500 answers"
     assert baseline["value"]["accuracy"] == pytest.approx(1 / 3), (
         "no answer has the word, people call 12 of 18 disputed"
     )
@@ -221,6 +243,26 @@ def test_agreement_with_people(workspace: Workspace) -> None:
         debateqa_meta(workspace, "debate", SETS, QUESTIONS, parse_answer_measures("BLEU"))
     with pytest.raises(BadInputError, match=r"need a D.A. measure"):
         debateqa_meta(workspace, "debate", SETS, QUESTIONS, parse_answer_measures("BLEU"), labels=labels)
+
+
+def test_tables_14_and_15_stand_beside_as_many_judgments_as_the_papers(workspace: Workspace) -> None:
+    """5 systems on 100 questions: table 14 has .565 as the tau of BLEU, and table 15 .220 as the accuracy of Acknowledge."""
+    asked, names = questions(100), [f"s{n}" for n in range(5)]
+    sets = [AnswerSet(name, "debate", name, {}, [Answer(q.id, f"a b {name}") for q in asked]) for name in names]
+    labels = [DisputeLabel(q.id, name, name != "s0", "p") for q in asked for name in names]
+    preferences = [Preference(q.id, a, b, "a", "p") for q in asked for a, b in combinations(names, 2)]
+
+    def printed(preferences: list[Preference], labels: list[DisputeLabel]) -> list[set[float]]:
+        result = debateqa_meta(
+            workspace, "debate", sets, asked, parse_answer_measures("BLEU Acknowledge"),
+            preferences=preferences, labels=labels,
+        )  # fmt: skip
+        return [
+            set(cells(result, f"debateqa-{table}")["published"].dropna().tolist()) for table in ("alignment", "dispute")
+        ]
+
+    assert printed(preferences, labels) == [{0.667, 0.565}, {0.220, 0.049, 0.430, -0.252}]
+    assert printed(preferences[10:], labels[1:]) == [set(), set()]
 
 
 @pytest.mark.usefixtures("judge")

@@ -92,7 +92,9 @@ def test_accuracy_by_retriever(workspace: Workspace) -> None:
     assert np.isnan(found["simcse (paper)"])
     frame = result.tables[0].cells
     gold = frame[(frame["retriever"] == "gold") & (frame["measure"] == "accuracy")].iloc[0]
-    assert (gold["n"], gold["published"]) == (3, 77.5)
+    assert (gold["n"], np.isnan(gold["published"])) == (3, True), "printed for 120 questions"
+    apart = frame[(frame["retriever"] == "gold (paper)") & (frame["measure"] == "accuracy")].iloc[0]
+    assert (np.isnan(apart["value"]), apart["published"]) == (True, 77.5)
     # Wilson's interval of 3 out of 3 begins at 3 / (3 + 1.96^2) = 43.9%.
     assert gold["low"] == pytest.approx(100 * 3 / (3 + 1.959964**2), abs=1e-6)
     assert "ambigqa: 1 of 4 questions are left out without an accepted answer." in result.notes
@@ -143,8 +145,25 @@ def test_textblob_reads_the_words_of_an_essay(workspace: Workspace) -> None:
     )
     frame = result.tables[0].cells.set_index("retriever")
     # With the gold passages, half of the essays are good (0.7) and half are bad (-0.7), as asked for.
-    assert (frame.loc["gold", "value"], frame.loc["gold", "published"]) == (pytest.approx(100), 38.7)
-    assert frame.loc["pap+ (paper)", "published"] == 20.9
+    assert frame.loc["gold", "value"] == pytest.approx(100)
+    assert np.isnan(frame.loc["gold", "published"]), "printed for 30 essays"
+    assert frame.loc[["gold (paper)", "pap+ (paper)"], "published"].tolist() == [38.7, 20.9]
+
+
+def test_printed_figures_stand_beside_as_many_texts_as_the_papers(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("berdseye.evaluation.studies.pir.downstream._PAPERS_SIZES", {"ambigqa": 4, "perspectrum": 8})
+    accepted = {q.text: ["1900"] for q in questions(workspace).task.queries}
+    plan = asked(
+        workspace, questions=questions(workspace), accepted=accepted, essays=arguments(workspace), essay_count=8
+    )
+    frame = pir_downstream(replace(plan, judge=TEXTBLOB)).tables[0].cells
+    beside = frame[frame["published"].notna() & frame["value"].notna()]
+    assert beside[["retriever", "measure", "published"]].to_numpy().tolist() == [
+        ["none", "accuracy", 62.5], ["gold", "accuracy", 77.5], ["none", "correlation", 16.1], ["gold", "correlation", 38.7]
+    ]  # fmt: skip
+    assert "gold (paper)" not in frame["retriever"].tolist()
 
 
 def test_printed_correlations_are_shown_only_for_the_papers_judge(workspace: Workspace) -> None:

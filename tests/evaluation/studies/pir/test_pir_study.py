@@ -104,15 +104,18 @@ def test_the_papers_mean_needs_the_papers_retrievers(monkeypatch: pytest.MonkeyP
     assert shown.tolist() == [39.1] == [column.iloc[0]]
 
 
-def test_published_figures_of_another_file_are_marked() -> None:
+def test_published_figures_stand_apart_from_those_of_another_file() -> None:
     """PIR, Table 2: BM25 on Perspectrum has 39.1, over 1,431 queries; and Table 3: 55.6 % of what it finds supports."""
     result = pir_study(setting([tiny("perspectrum"), tiny("mine")], NOTEBOOK, "bm25", k=5), ["retrievers", "bias"])
     recall = table(result, "pir_precall")
-    beside = recall.cells.dropna(subset="published")
-    assert beside[["pipeline", "task", "published"]].to_numpy().tolist() == [[NOTEBOOK, "perspectrum", 39.1]]
+    apart = recall.cells.dropna(subset="published")
+    assert apart[["pipeline", "task", "published"]].to_numpy().tolist() == [
+        [f"{NOTEBOOK} (paper)", "perspectrum", 39.1]
+    ]
+    assert apart["value"].isna().all()
     assert recall.notes == (
-        "perspectrum has 3 queries over 5 passages here, but 1,431 over 2,773 in the paper. The paper's figures (in brackets) "
-        "are not comparable.",
+        "perspectrum has 3 queries over 5 passages here, but 1,431 over 2,773 in the paper. The paper's figures are in "
+        "rows of their own.",
     )
     shares = table(result, "pir_bias")
     assert sorted(shares.cells["published"].dropna()) == [44.4, 55.6]

@@ -1,0 +1,137 @@
+"""FAISS layouts side by side on the same vectors: size, memory, time to build, open and search, and recall against exact search.
+
+    BERDSEYE_BENCH_VECTORS=1000000 python -m pytest -m benchmark -s tests/benchmarks/bench_layouts.py
+
+The passages are made up (`tests/data/synthetic_passages.py`) and encoded once by the static embedding. Their vectors hardly form
+clusters, which is harder than text. `BERDSEYE_BENCH_TEXTS` names a Parquet file with texts in its column `passage` and queries in
+`perspective`, which are used instead. Each build and each search runs in a process of its own, with one thread.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from berdseye.data.records import Passage
+from berdseye.retrieval.dense.index import LAYOUTS
+from berdseye.retrieval.encoders.encoder_registry import open_encoder
+from berdseye.retrieval.encoders.protocol import Vectors
+from tests.data.synthetic_passages import synthetic_passages, synthetic_queries
+
+COUNT = int(os.environ.get("BERDSEYE_BENCH_VECTORS", "100000"))
+TEXTS = os.environ.get("BERDSEYE_BENCH_TEXTS")
+NAMES = os.environ.get("BERDSEYE_BENCH_LAYOUTS", ";".join(LAYOUTS)).split(";")
+QUERIES, K, BATCH = 200, 100, 2_000
+
+COMMON = r"""
+import json, re, sys, time
+from pathlib import Path
+import faiss
+import numpy as np
+from berdseye.retrieval.dense.index import LAYOUTS, build_vectors, load, save
+faiss.omp_set_num_threads(1)
+folder, layout = Path(sys.argv[1]), LAYOUTS[sys.argv[2]]
+place = folder / layout.name
+def memory(field):
+    return int(re.search(field + r":\s+(\d+)", Path("/proc/self/status").read_text())[1]) // 1024
+"""
+
+BUILD = """
+vectors = np.load(folder / "vectors.npy", mmap_mode="r")
+place.mkdir(exist_ok=True)
+started = time.perf_counter()
+blocks = (np.asarray(vectors[n : n + 65536], np.float32) for n in range(0, len(vectors), 65536))
+save(build_vectors(blocks, vectors.shape[1], faiss.METRIC_INNER_PRODUCT, layout, place / "scratch"), place)
+print(json.dumps({"build_s": round(time.perf_counter() - started, 1), "build_peak_mb": memory("VmHWM"),
+                  "disk_mb": (place / "vectors.faiss").stat().st_size >> 20}))
+"""
+
+SEARCH = """
+queries = np.load(folder / "queries.npy")
+started = time.perf_counter()
+index = load(place, "dot", exact=layout.exact, probes=layout.probes)
+opened = time.perf_counter() - started
+index.search(queries[:3], 100)
+times, ids = [], []
+for query in queries:
+    started = time.perf_counter()
+    ids.append(index.search(query[None], 100)[0].ids.tolist())
+    times.append(1000 * (time.perf_counter() - started))
+own = memory("RssAnon")
+started = time.perf_counter()
+index.search(queries, 100)
+print(json.dumps({"open_ms": round(1000 * opened), "median_ms": round(float(np.median(times)), 2),
+                  "p95_ms": round(float(np.percentile(times, 95)), 2),
+                  "batch_ms_a_query": round(1000 * (time.perf_counter() - started) / len(queries), 2),
+                  "own_mb": own, "mapped_mb": memory("RssFile"), "ids": ids}))
+"""
+
+
+def child(code: str, *arguments: str) -> dict[str, object]:
+    """What a fresh process prints last."""
+    done = subprocess.run([sys.executable, "-c", COMMON + code, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def passages() -> Iterator[list[str]]:
+    """The texts, in batches."""
+    if TEXTS:
+        rows = duckdb.sql(f"SELECT DISTINCT passage FROM '{TEXTS}' ORDER BY passage").fetchall()
+        yield [text for (text,) in rows]
+    else:
+        for table in synthetic_passages(COUNT):
+            yield table["text"].to_pylist()
+
+
+def questions() -> list[str]:
+    """The queries."""
+    if not TEXTS:
+        return synthetic_queries(QUERIES)
+    rows = duckdb.sql(
+        f"SELECT DISTINCT perspective FROM '{TEXTS}' ORDER BY hash(perspective) LIMIT {QUERIES}"
+    ).fetchall()
+    return [text for (text,) in rows]
+
+
+def encode(folder: Path) -> None:
+    """Write the vectors of passages float16[n, d] and of queries float32[n, d]."""
+    encoder = open_encoder("static")
+
+    def vectors(texts: list[str]) -> Vectors:
+        records = [Passage(n, str(n), "", text) for n, text in enumerate(texts)]
+        return np.concatenate([encoder.encode_passages(records[n : n + BATCH]) for n in range(0, len(texts), BATCH)])
+
+    np.save(folder / "vectors.npy", np.concatenate([vectors(texts).astype(np.float16) for texts in passages()]))
+    np.save(folder / "queries.npy", encoder.encode_queries(questions()))
+
+
+@pytest.mark.benchmark
+@pytest.mark.timeout(36_000)
+def test_layouts(tmp_path: Path) -> None:
+    """Prints a row for each layout; asserts only that each finds something."""
+    folder = Path(os.environ.get("BERDSEYE_BENCH_WORKSPACE", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "queries.npy").exists():
+        encode(folder)
+    exact: list[list[int]] = []
+    for name in NAMES:
+        row: dict[str, object] = {"layout": name, "vectors": len(np.load(folder / "vectors.npy", mmap_mode="r"))}
+        if not (folder / name / "vectors.faiss").exists():
+            row |= child(BUILD, str(folder), name)
+        row |= child(SEARCH, str(folder), name)
+        ids: list[list[int]] = row.pop("ids")  # type: ignore[assignment]
+        assert all(ids)
+        exact = ids if LAYOUTS[name].exact else exact
+        if exact:
+            row["recall@100"] = round(
+                float(np.mean([len({*a} & {*b}) / K for a, b in zip(ids, exact, strict=True)])), 3
+            )
+        print("\n" + json.dumps(row), flush=True)
