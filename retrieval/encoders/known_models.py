@@ -178,7 +178,7 @@ SPARSE: tuple[KnownModel, ...] = (
 LATE: tuple[KnownModel, ...] = (
     KnownModel(
         "colbert-ir/colbertv2.0", "late", "tokens", "dot", 128, 180, "MIT", "Santhanam et al. 2022, ColBERTv2",
-        query_length=32, remark=f"{_FILES} Lengths and licence from memory.",
+        query_length=32, remark=f"{_FILES} Those shown here were not compared with them.",
     ),
     KnownModel(
         "lightonai/GTE-ModernColBERT-v1", "late", "tokens", "dot", 128, 300, "Apache-2.0", "Chaffin 2025, GTE-ModernColBERT",
@@ -186,7 +186,7 @@ LATE: tuple[KnownModel, ...] = (
     ),
     KnownModel(
         "answerdotai/answerai-colbert-small-v1", "late", "tokens", "dot", 96, 300, "Apache-2.0",
-        "Clavié 2024, JaColBERTv2.5", query_length=32, remark=f"{_FILES} Lengths and dimension from memory.",
+        "Clavié 2024, JaColBERTv2.5", query_length=32, remark=f"{_FILES} Those shown here were not compared with them.",
     ),
 )
 
