@@ -159,15 +159,22 @@ def go(page: Page, address: str) -> None:
     settled(page)
 
 
-def settled(page: Page) -> None:
-    """Wait until Streamlit has connected, has answered what it was asked and is at rest, with something drawn and nothing moving:
-    a click on what an opening box pushes away is lost, and so is one that interrupts the answer to the one before it."""
+def drawn(page: Page) -> None:
+    """Wait until Streamlit has connected and is at rest, with something drawn and nothing moving."""
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    page.wait_for_selector('[data-testid="stMain"] [data-testid="stElementContainer"]', state="attached")
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+    page.wait_for_function(_NOTHING_MOVES)
+
+
+def settled(page: Page) -> None:
+    """Wait until the page is drawn and the server has answered what it was asked: a click on what an opening box pushes away is
+    lost, and so is one that interrupts the answer to the one before it."""
     page.wait_for_selector('[data-testid="stMain"] [data-testid="stElementContainer"]', state="attached")
     page.evaluate(_TWO_FRAMES)
     page.wait_for_function(_ANSWERED)
-    expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
-    page.wait_for_function(_NOTHING_MOVES)
+    drawn(page)
 
 
 def sign_in(page: Page, name: str, *, shown: str = "") -> None:
