@@ -1,6 +1,8 @@
 """Verdicts by swipe on a telephone: what a finger that swipes records, and what one that scrolls or hesitates does not."""
 
+import os
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -120,9 +122,11 @@ def test_a_swipe_judges_and_a_scroll_does_not(judgments: Judgments, telephone: P
         settled(page)
         assert verdicts(judgments, "Ana") == {"View 0.": "supports"}
 
-        # Two swipes before the next pair is drawn: the second one has no pair that anybody has read.
+        # Two swipes before the server has drawn the next pair: the second one has no pair that anybody has read.
+        os.kill(app.process.pid, signal.SIGSTOP)
         finger.drag(card, 150)
         finger.drag(card, 150)
+        os.kill(app.process.pid, signal.SIGCONT)
         expect(progress).to_contain_text("2 of 5")
         settled(page)
         expect(progress).to_contain_text("2 of 5")
