@@ -45,6 +45,11 @@ _FITTING = """<style>
   max-height: max(13rem, 100vh - 23rem - var(--tour-height, 0rem));
 }
 .st-key-guidelines { overflow-y: auto; }
+@media (max-height: 540px) {  /* the page scrolls, and not a window of two lines within it */
+  .st-key-pair-card, :has(> .st-key-pair-card) {
+    height: auto; max-height: none; overflow: visible;
+  }
+}
 </style>"""
 _FLAG_HELP = (
     "Report that the perspective's text is unclear, mixes two views or expresses none. Give the reason in the comment "

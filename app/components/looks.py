@@ -104,14 +104,17 @@ _LISTS = """
 [class*="st-key-list-head-"] { gap: 0 0.5rem; align-items: baseline; }
 [class*="st-key-list-head-"] p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; line-height: 1.35; }
 """
-# On a telephone the verdicts of Annotate and Adjudication stay under the thumb, and the rest is below the passage.
+# On a telephone, and where a large magnification leaves a low window, the verdicts of Annotate and Adjudication stay at the
+# bottom of the screen, and the rest is below the passage.
 _TELEPHONE = """
-@media (max-width: 640px) {
+@media (max-width: 640px), (max-height: 540px) {
   .st-key-verdicts {
     position: fixed; z-index: 99; left: 0; right: 0; bottom: var(--tour-height, 0rem); padding: 0.5rem 1rem;
     background-color: Canvas; border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent);
   }
   .stMainBlockContainer:has(.st-key-verdicts) { padding-bottom: 8rem; }
+}
+@media (max-width: 640px) {
   .st-key-detectors-table td { min-width: 9rem; }
   /* A map that is wider than the screen scrolls by itself, and begins with its cells, which are at its right. */
   .st-key-hole-map { overflow-x: auto; direction: rtl; }
