@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
-        """Return the types of arrays of scores and ids. NumPy is imported by who asks for them: help and short commands start
-        in half the time without it."""
+        """Return the types of arrays of scores and ids. NumPy is imported when a module asks for them: without it, the help of
+        constructions takes a third less time."""
         if name not in ("Scores", "Ids"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         import numpy as np
