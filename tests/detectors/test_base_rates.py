@@ -63,8 +63,9 @@ def test_a_moved_threshold_decides_as_moved_probabilities_do(threshold: float, b
 def test_the_threshold_of_a_share_is_reached_by_it(values: list[float], share: float) -> None:
     p = np.array(values, dtype=np.float32)
     threshold = threshold_of_share(p, share)
-    assert (p >= threshold).mean() >= share - 1e-9
-    assert (p >= threshold + 1e-4 + 1e-9).mean() < share
+    exactly = p.astype(np.float64)  # a threshold next to it may be the same number in single precision
+    assert (exactly >= threshold).mean() >= share - 1e-9
+    assert (exactly >= threshold + 1e-4 + 1e-9).mean() < share
 
 
 def test_a_tenth_of_the_pairs_reaches_the_threshold_of_a_tenth() -> None:
