@@ -28,6 +28,11 @@ function copied(card, next) {
   return copy;
 }
 
+// What was shown after another pair is no longer what comes next, even if no run of the server was seen in between.
+function uncover(pair) {
+  for (const copy of document.querySelectorAll(".berdseye-next-pair")) if (copy.berdseyeAfter !== pair) copy.remove();
+}
+
 export default function ({ data, parentElement }) {
   const app = document.querySelector(APP);
   const runs = () => app.dataset.testScriptState !== "notRunning";
@@ -38,16 +43,22 @@ export default function ({ data, parentElement }) {
     if (card.querySelector(".berdseye-next-pair")) return;
     const copy = copied(card, data.next);
     if (!copy) return;
+    copy.berdseyeAfter = data.pair;
     copy.style.backgroundColor = getComputedStyle(app).backgroundColor;
     for (const name of ["padding", "gap"]) copy.style[name] = getComputedStyle(card)[name];
     card.scrollTop = 0;
     card.append(copy);
     const began = performance.now();
+    // A run may begin and end between two frames: whether one was seen is noted at each change of the state.
     let ran = false;
+    const watch = new MutationObserver(() => (ran ||= runs()));
+    watch.observe(app, { attributeFilter: ["data-test-script-state"] });
     const step = () => {
       ran ||= runs();
-      if ((ran && !runs()) || performance.now() - began > PATIENCE) copy.remove();
-      else requestAnimationFrame(step);
+      if (!copy.isConnected || (ran && !runs()) || performance.now() - began > PATIENCE) {
+        copy.remove();
+        watch.disconnect();
+      } else requestAnimationFrame(step);
     };
     requestAnimationFrame(step);
   };
@@ -61,6 +72,7 @@ export default function ({ data, parentElement }) {
     const button = event.target.closest?.(".st-key-verdicts button");
     if (button && data.buttons.some((name) => button.closest(`[class*="st-key-${name}"]`))) show();
   };
+  uncover(data.pair);
   parentElement.berdseyeNextPair?.abort();
   const listening = (parentElement.berdseyeNextPair = new AbortController());
   window.addEventListener("keydown", pressed, { capture: true, signal: listening.signal });

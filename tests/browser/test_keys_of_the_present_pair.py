@@ -18,6 +18,10 @@ from tests.browser.served import press_at_once, served, settled, visit
 pytestmark = pytest.mark.browser
 
 PAIRS = 6
+_SELDOM_DRAWN = """() => {
+  window.requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), 3000);
+}"""
+"""A busy browser, which draws a frame every three seconds: an answer comes and is there between two of them."""
 
 
 @pytest.fixture
@@ -75,10 +79,11 @@ def test_the_next_pair_is_read_before_the_server_has_answered(
         page.keyboard.press("2")
         expect(page.get_by_test_id("stProgress")).to_contain_text(f"1 of {PAIRS}")
         settled(page)
+        ahead = page.locator(".berdseye-next-pair")
+        expect(ahead).to_have_count(0)
         os.kill(app.process.pid, signal.SIGSTOP)
         try:
             page.keyboard.press("1") if by == "key" else page.get_by_role("button", name="Supports").first.click()
-            ahead = page.locator(".berdseye-next-pair")
             expect(ahead).to_contain_text("View 2.")
             expect(ahead).to_contain_text("Page 2 begins. Page 2 ends.")
             expect(page.get_by_test_id("stProgress")).to_contain_text(f"1 of {PAIRS}")
@@ -92,6 +97,22 @@ def test_the_next_pair_is_read_before_the_server_has_answered(
     given = batch_frame(judgments, load_batch(judgments, "b")).dropna(subset="verdict")
     judgments.engine.dispose()
     assert given["verdict"].tolist() == ["does not support", "supports"]
+
+
+def test_what_was_shown_ahead_goes_although_no_frame_fell_into_the_answer(
+    judgments: Judgments, tmp_path: Path, page: Page
+) -> None:
+    with served(tmp_path / "workspace", tmp_path / "log") as app:
+        visit(page, f"{app.url}/annotate", "Ana")
+        progress = page.get_by_test_id("stProgress")
+        page.evaluate(_SELDOM_DRAWN)
+        for number in range(1, 4):
+            page.get_by_role("button", name="Supports").first.click()
+            expect(progress).to_contain_text(f"{number} of {PAIRS}")
+            expect(page.locator(".berdseye-next-pair")).to_have_count(0, timeout=10_000)
+            expect(page.locator(".berdseye-passage")).to_contain_text(f"Page {number} begins.")
+            settled(page)
+    judgments.engine.dispose()
 
 
 def test_a_decision_is_of_the_pair_that_was_read_and_a_flag_is_raised_once(
