@@ -100,13 +100,18 @@ _FULL = [
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as `full` what starts servers and what full.txt lists; begin with the groups that take longest.
 
-    A long group that begins last would leave the other processes with nothing to do.
+    A long group that begins last would leave the other processes with nothing to do. A test of a server that fails is run once
+    more, and named in the summary: browsers and servers share two cores with everything else, and one mishap in
+    hundreds of tests would otherwise fail the whole suite.
     """
     for item in items:
         name = item.nodeid.partition("[")[0]
         listed = any(name == line or name.startswith((f"{line}/", f"{line}::")) for line in _FULL)
-        if listed or any(item.get_closest_marker(server) for server in _SERVERS):
+        uses_a_server = any(item.get_closest_marker(server) for server in _SERVERS)
+        if listed or uses_a_server:
             item.add_marker(pytest.mark.full)
+        if uses_a_server:
+            item.add_marker(pytest.mark.flaky(reruns=1))
     items.sort(key=lambda item: _rank(_group(item.nodeid.partition("::")[0])))
 
 
