@@ -8,7 +8,6 @@ import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +17,11 @@ from scipy.sparse import csr_array
 from tokenizers import Tokenizer
 
 from berdseye.data.errors import UnavailableError
+from berdseye.data.models.word_tokens import WordTokens
 
 DIMENSION = 256
 WEIGHTS_SHA256 = "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5"
-_BATCH = 2048
+_BATCH = 8192
 
 
 class StaticEmbedding:
@@ -30,6 +30,7 @@ class StaticEmbedding:
     def __init__(self, table: npt.NDArray[np.float32], tokenizer: Tokenizer) -> None:
         self.table = table
         self.tokenizer = tokenizer
+        self._words = WordTokens(tokenizer)
         self.dimension = int(table.shape[1])
         self.version = WEIGHTS_SHA256[:12]
 
@@ -41,14 +42,12 @@ class StaticEmbedding:
         """Unit vectors, float32[n_texts, dimension]; a text without tokens gets the zero vector."""
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _BATCH):
-            ids = self.token_ids(texts[start : start + _BATCH])
-            ends = np.cumsum([0, *map(len, ids)])
-            flat = np.fromiter(chain.from_iterable(ids), dtype=np.int32, count=int(ends[-1]))
+            flat, ends = self._words.encode(texts[start : start + _BATCH])
             # Multiplying by the matrix of token counts sums the rows without copying them.
-            counts = csr_array((np.ones(len(flat), np.float32), flat, ends), shape=(len(ids), len(self.table)))
+            counts = csr_array((np.ones(len(flat), np.float32), flat, ends), shape=(len(ends) - 1, len(self.table)))
             sums = counts @ self.table
             norms = np.linalg.norm(sums, axis=1, keepdims=True)
-            out[start : start + len(ids)] = sums / np.maximum(norms, 1e-12)
+            out[start : start + len(sums)] = sums / np.maximum(norms, 1e-12)
         return out
 
 
