@@ -7,7 +7,7 @@ import json
 import logging
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -133,21 +133,25 @@ def ensure_index(
 
 
 def _build(folder: Path, corpus: Corpus, indexer: Indexer[Made], progress: Progress) -> Made:
-    def batches() -> Iterator[list[Passage]]:
-        done = 0
-        for batch in corpus.batches():
+    """Build the index beside its place, from where an interrupted build of it stopped, and move it there."""
+    building = folder.parent / f".{folder.name}.building"
+    old = folder.parent / f".{folder.name}.old"
+
+    def batches(done: int) -> Iterator[list[Passage]]:
+        for batch in corpus.batches(start=done):
             yield batch
             done += len(batch)
             progress(done, f"passages for {indexer.name}", corpus.manifest.count)
 
-    building = folder.parent / f".{folder.name}.building"
-    old = folder.parent / f".{folder.name}.old"
-    shutil.rmtree(building, ignore_errors=True)
     try:
-        building.mkdir(parents=True)
-        indexer.build(batches(), building)
+        done = _indexed_before(building, corpus, indexer)
+        if done == 0:
+            shutil.rmtree(building, ignore_errors=True)
+            building.mkdir(parents=True)
+            write_json(building / _MANIFEST, asdict(_manifest(corpus, indexer, {})))  # names no files: it is not complete
+        indexer.build(batches(done), building)
         sync_folder(building)
-        files = {p.name: p.stat().st_size for p in building.iterdir()}
+        files = {p.name: p.stat().st_size for p in building.iterdir() if p.name != _MANIFEST}
         write_json(building / _MANIFEST, asdict(_manifest(corpus, indexer, files)))
         index_files(folder).built_in(building).seal(stamp=True, progress=progress)
         # Two renames, so that a process killed while deleting the old index does not leave a part of it.
@@ -158,17 +162,33 @@ def _build(folder: Path, corpus: Corpus, indexer: Indexer[Made], progress: Progr
         shutil.rmtree(old, ignore_errors=True)
         return indexer.load(folder)
     except OSError as error:
+        shutil.rmtree(building, ignore_errors=True)
         raise BerdseyeError(
             f"The index could not be written: {error}.", where=folder, hint="Free some space and try again."
         ) from error
     except RuntimeError as error:  # FAISS raises this for a full disk, for lack of memory, and for its own errors
+        shutil.rmtree(building, ignore_errors=True)
         raise BerdseyeError(
             f"The index could not be built: {' '.join(str(error).split())}.",
             where=folder,
             hint="Check the free disk space and memory.",
         ) from error
-    finally:
-        shutil.rmtree(building, ignore_errors=True)
+    except BaseException:
+        if _indexed_before(building, corpus, indexer) == 0:
+            shutil.rmtree(building, ignore_errors=True)
+        raise
+
+
+def _indexed_before(building: Path, corpus: Corpus, indexer: Indexer[Any]) -> int:
+    """The number of passages in what an interrupted build of this index, by this version and of this corpus, has left."""
+    resume: Callable[[Path], int] | None = getattr(indexer, "resume", None)
+    try:
+        begun = IndexManifest(**json.loads((building / _MANIFEST).read_text(encoding="utf-8")))
+        if resume is None or begun != replace(_manifest(corpus, indexer, {}), created=begun.created):
+            return 0
+        return resume(building)
+    except (OSError, ValueError, TypeError):
+        return 0
 
 
 def _load(folder: Path, corpus: Corpus, indexer: Indexer[Made], progress: Progress) -> Made | None:

@@ -13,7 +13,7 @@ from berdseye.retrieval.encoders.encoder_registry import open_sparse_encoder
 from berdseye.retrieval.encoders.protocol import SparseEncoder
 from berdseye.retrieval.lexical.index import WeightedIndex
 from berdseye.retrieval.lexical.postings import FORMAT
-from berdseye.retrieval.lexical.writing import PostingsWriter
+from berdseye.retrieval.lexical.writing import PostingsWriter, documents_in_blocks
 from berdseye.retrieval.protocol import Collection, Query
 
 _BLOCK_WEIGHTS = 16_000_000
@@ -48,6 +48,9 @@ class SparseIndexer:
         if pending:
             _write(writer, sparse.vstack(pending, format="csr"))
         writer.finish()
+
+    def resume(self, folder: Path) -> int:
+        return documents_in_blocks(folder)
 
     def load(self, folder: Path) -> WeightedIndex:
         return WeightedIndex(folder)

@@ -11,7 +11,7 @@ from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.grammar import Arguments, Call, parse
 from berdseye.data.plugins import plugin, plugin_names
 from berdseye.retrieval.dense.existing_ranker import existing_faiss
-from berdseye.retrieval.dense.index import DEFAULT_LAYOUT, LAYOUTS
+from berdseye.retrieval.dense.layouts import DEFAULT_LAYOUT, LAYOUTS
 from berdseye.retrieval.dense.ranker import INSTRUCTIONS, Dense, Instruction
 from berdseye.retrieval.encoders.known_models import DENSE_POOLINGS, DensePooling, find_known
 from berdseye.retrieval.encoders.protocol import Similarity

@@ -61,6 +61,17 @@ class Indexer(Protocol[Made_co]):
     def load(self, folder: Path) -> Made_co: ...
 
 
+class ResumableIndexer(Indexer[Made_co], Protocol[Made_co]):
+    """An indexer that continues a build that was interrupted."""
+
+    def resume(self, folder: Path) -> int:
+        """The number of passages that an interrupted build has already put into the folder.
+
+        If it is not 0, `build` is called with this folder and the passages from that number on.
+        """
+        ...
+
+
 class Readable(Protocol):
     """Passages that can be read by their ids."""
 

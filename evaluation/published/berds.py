@@ -11,7 +11,7 @@ from berdseye.data.datasets.stored import split_version
 from berdseye.data.errors import BadInputError
 from berdseye.data.grammar import Call, parse
 from berdseye.evaluation.published import published
-from berdseye.retrieval.dense.index import DEFAULT_LAYOUT
+from berdseye.retrieval.dense.layouts import DEFAULT_LAYOUT
 from berdseye.retrieval.encoders.known_models import find_known
 
 Split = Literal["dev", "test"]

@@ -24,7 +24,9 @@ from berdseye.retrieval.cluster.connection import Connection
 from berdseye.retrieval.cluster.encoding import VectorFiles, encode_missing
 from berdseye.retrieval.cluster.shards import Shard, ShardPlan
 from berdseye.retrieval.cluster.tasks import LEFTOVER, ReportDone, building, run_one, run_tasks
-from berdseye.retrieval.dense.index import LAYOUTS, METRICS, Layout, build_vectors, save
+from berdseye.retrieval.dense.building import build_vectors
+from berdseye.retrieval.dense.index import save
+from berdseye.retrieval.dense.layouts import LAYOUTS, METRICS, Layout
 from berdseye.retrieval.dense.ranker import DenseIndexer
 from berdseye.retrieval.encoders.protocol import Vectors
 from berdseye.retrieval.learned_sparse import SparseIndexer

@@ -1,11 +1,6 @@
-"""FAISS indexes of vectors: exact, or smaller and faster at the cost of a little recall.
+"""FAISS indexes of vectors, and their search."""
 
-`retrieval/README.md` has measurements of each layout. Building an index takes no more memory than the index itself.
-"""
-
-import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,76 +8,17 @@ import faiss
 import numpy as np
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.records import Ids, Ranking
+from berdseye.data.records import Ranking
 from berdseye.retrieval.encoders.protocol import Similarity, Vectors
 from berdseye.retrieval.indexes import index_files
 from berdseye.retrieval.ranking import top_k
 
-_MOST_TRAINING = 500_000
-_QUANTISED = "SQ8"
 _SLACK = 32
 _BLOCK = 65_536
 _FILE = "vectors.faiss"
 # How many times k candidates of a layout with codes are scored again by their stored vectors. One bit a dimension orders
 # candidates roughly, so that more of them are needed; its queries keep 8 bits a dimension.
 _REFINED, _REFINED_OF_BITS, _QUERY_BITS = 4, 32, 8
-METRICS = {"cosine": faiss.METRIC_INNER_PRODUCT, "dot": faiss.METRIC_INNER_PRODUCT, "euclidean": faiss.METRIC_L2}
-_ADDED = 65_536
-_SEED = 0
-DEFAULT_LAYOUT = "flat"
-
-
-@dataclass(frozen=True)
-class Layout:
-    """A type of FAISS index, given by its factory text.
-
-    `exact` means that its scores are those of the vectors themselves. Its n vectors are divided into `lists(n)` inverted
-    lists, of which a query visits `probes` (for hnsw: the number of candidate neighbours). FAISS requires `fewest` vectors
-    for training; fewer vectors are only quantised.
-    """
-
-    name: str
-    factory: str
-    exact: bool = False
-    trained: bool = True
-    probes: int | None = None
-    fewest: int = 0
-
-    def description(self, count: int, dimension: int) -> str:
-        """The text for FAISS's index factory for `count` vectors."""
-        if count < self.fewest:
-            return _QUANTISED
-        return self.factory.format(lists=lists(count), pieces=_pieces(dimension))
-
-    def training(self, count: int) -> int:
-        """The number of vectors for training the codes and lists."""
-        return min(count, max(_MOST_TRAINING, 64 * lists(count))) if self.trained else 0
-
-
-def lists(count: int) -> int:
-    """The number of inverted lists for `count` vectors: a power of two near sqrt(count)."""
-    return 1 << max(0, round(math.log2(4 * math.sqrt(max(count, 1) / 16))))
-
-
-def _pieces(dimension: int) -> int:
-    """The number of equal pieces, of at least four numbers each, into which a vector is cut."""
-    return max((n for n in range(1, dimension // 4 + 1) if dimension % n == 0), default=1)
-
-
-LAYOUTS: Mapping[str, Layout] = {
-    layout.name: layout
-    for layout in (
-        Layout("flat", "Flat", exact=True, trained=False),
-        Layout("fp16", "SQfp16", trained=False),
-        Layout("sq8", _QUANTISED),
-        Layout("hnsw", "HNSW32_SQ8", probes=256),
-        # 39 vectors per list, and for ivfpq 39 for each of the 256 codes of a piece. "np" skips the training for polysemous
-        # search, which is not used and takes most of the time.
-        Layout("ivf", "IVF{lists},SQ8", probes=512, fewest=4_096),
-        Layout("ivfpq", "IVF{lists},PQ{pieces}np,Refine(SQ8)", probes=512, fewest=9_984),
-        Layout("rabitq", "IVF{lists},RaBitQ,Refine(SQfp16)", probes=512, fewest=4_096),
-    )
-}
 
 
 class DenseIndex:
@@ -183,50 +119,3 @@ def _search_parameters(vectors: Any, probes: int | None) -> Any:
         lists.nprobe, lists.qb = probes, _QUERY_BITS
         return library.IndexRefineSearchParameters(k_factor=_REFINED_OF_BITS, base_index_params=lists)
     return library.IndexRefineSearchParameters(k_factor=_REFINED, base_index_params=lists)
-
-
-def build_vectors(
-    blocks: Iterable[Vectors], dimension: int, metric: int, layout: Layout, scratch: Path, *, gpu: bool = False
-) -> Any:
-    """Build a FAISS index of the vectors in `blocks`, each float32[n, dimension].
-
-    A layout with training needs a sample of all vectors, so they are buffered in half precision in the file `scratch`
-    (2 * dimension bytes each), which is deleted at the end. Raises `BadInputError` for a vector that is not finite.
-    """
-    blocks = (finite(block) for block in blocks)
-    if not layout.trained:
-        index = faiss.index_factory(dimension, layout.description(0, dimension), metric)
-        for block in blocks:
-            index.add(block)
-        return index
-    count = 0
-    try:
-        with scratch.open("wb") as file:
-            for block in blocks:
-                block.astype(np.float16).tofile(file)
-                count += len(block)
-        buffered = np.memmap(scratch, dtype=np.float16, mode="r", shape=(count, dimension)) if count else None
-        return _trained(buffered, count, dimension, metric, layout, gpu=gpu)
-    finally:
-        scratch.unlink(missing_ok=True)
-
-
-def _trained(vectors: Any, count: int, dimension: int, metric: int, layout: Layout, *, gpu: bool) -> Any:
-    if count == 0:
-        return faiss.index_factory(dimension, "Flat", metric)
-    sample = np.sort(np.random.default_rng(_SEED).permutation(count)[: layout.training(count)])
-    return train_and_add(vectors, sample, dimension, metric, layout, gpu=gpu)
-
-
-def train_and_add(vectors: Any, sample: Ids, dimension: int, metric: int, layout: Layout, *, gpu: bool = False) -> Any:
-    """A FAISS index trained on the rows `sample` int64[n], ascending, of `vectors` [count, dimension], and holding all of them.
-
-    `vectors` may lie on disk: they are read and added in blocks.
-    """
-    count = len(vectors)
-    index = faiss.index_factory(dimension, layout.description(count, dimension), metric)
-    trained = faiss.index_cpu_to_all_gpus(index) if gpu else index
-    trained.train(vectors[sample].astype(np.float32))
-    for start in range(0, count, _ADDED):
-        trained.add(vectors[start : start + _ADDED].astype(np.float32))
-    return faiss.index_gpu_to_cpu(trained) if gpu else trained

@@ -12,7 +12,9 @@ from berdseye.data.corpora import Corpus
 from berdseye.data.errors import BadInputError
 from berdseye.data.grammar import show_name
 from berdseye.data.records import Passage, Ranking
-from berdseye.retrieval.dense.index import DEFAULT_LAYOUT, LAYOUTS, METRICS, DenseIndex, build_vectors, load, save
+from berdseye.retrieval.dense.building import VectorBuffer, build_vectors
+from berdseye.retrieval.dense.index import DenseIndex, load, save
+from berdseye.retrieval.dense.layouts import DEFAULT_LAYOUT, LAYOUTS, METRICS
 from berdseye.retrieval.encoders.encoder_registry import open_encoder
 from berdseye.retrieval.encoders.known_models import DensePooling
 from berdseye.retrieval.encoders.protocol import Encoder, InstructedEncoder, ScalingEncoder, Similarity, Vectors
@@ -21,6 +23,7 @@ from berdseye.retrieval.passage_collections import StoredCorpus
 from berdseye.retrieval.protocol import Collection, Query
 
 Instruction = Literal["", "perspective"]
+_BUFFER = "vectors.buffer"
 INSTRUCTIONS: tuple[Instruction, ...] = ("", "perspective")
 
 
@@ -60,10 +63,12 @@ class DenseIndexer:
             encoder.dimension,
             METRICS[self.similarity or encoder.similarity],
             LAYOUTS[self.layout],
-            folder / "vectors.f16",
-            gpu=faiss.get_num_gpus() > 0,
+            folder / _BUFFER,
         )
         save(vectors, folder)
+
+    def resume(self, folder: Path) -> int:
+        return VectorBuffer(folder / _BUFFER, self.open().dimension, LAYOUTS[self.layout]).count
 
     def load(self, folder: Path) -> DenseIndex:
         layout = LAYOUTS[self.layout]

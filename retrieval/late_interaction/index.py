@@ -11,14 +11,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import faiss
 import numpy as np
 import numpy.typing as npt
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.atomic import write_json
 from berdseye.data.records import Ids, Ranking, Scores
-from berdseye.retrieval.dense.index import METRICS, DenseIndex, Layout, load, save, train_and_add
+from berdseye.retrieval.dense.building import train_and_add
+from berdseye.retrieval.dense.index import DenseIndex, load, save
+from berdseye.retrieval.dense.layouts import METRICS, Layout
 from berdseye.retrieval.encoders.protocol import Vectors
 from berdseye.retrieval.indexes import index_files
 from berdseye.retrieval.late_interaction.scoring import joined, maxsim
@@ -126,8 +127,7 @@ def build_tokens(passages: Iterable[list[Vectors]], dimension: int, folder: Path
         stored = np.memmap(folder / _TOKENS, np.float16, "r", shape=(total, dimension))
         # A permutation of all tokens, from which dense indexes choose, would need 8 bytes for each of them.
         sample = np.random.default_rng(_SEED).choice(total, _LAYOUT.training(total), replace=False, shuffle=False)
-        gpu = faiss.get_num_gpus() > 0
-        save(train_and_add(stored, np.sort(sample), dimension, METRICS["dot"], _LAYOUT, gpu=gpu), folder)
+        save(train_and_add(stored, np.sort(sample), dimension, METRICS["dot"], _LAYOUT), folder)
 
 
 def load_tokens(folder: Path, probes: int = DEFAULT_PROBES) -> TokenIndex:

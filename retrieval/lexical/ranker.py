@@ -13,7 +13,7 @@ from berdseye.retrieval.lexical.postings import FORMAT
 from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
 from berdseye.retrieval.lexical.scoring import Scoring
 from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
-from berdseye.retrieval.lexical.writing import build_postings
+from berdseye.retrieval.lexical.writing import build_postings, documents_in_blocks
 from berdseye.retrieval.protocol import Collection, Query
 
 DEFAULT_TOKENIZER = "english"
@@ -41,6 +41,9 @@ class LexicalIndexer:
 
     def build(self, batches: Iterable[Sequence[Passage]], folder: Path) -> None:
         build_postings(([index_text(p) for p in batch] for batch in batches), TOKENIZERS[self.tokenizer], folder)
+
+    def resume(self, folder: Path) -> int:
+        return documents_in_blocks(folder)
 
     def load(self, folder: Path) -> LexicalIndex:
         return LexicalIndex(folder, TOKENIZERS[self.tokenizer])

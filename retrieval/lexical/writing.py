@@ -9,13 +9,14 @@ import json
 import shutil
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, repeat
+from itertools import count, groupby, repeat, takewhile
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from berdseye.data.files.atomic import sync_folder
 from berdseye.retrieval.lexical.arrays import Docs, Offsets, Values, mapped
 from berdseye.retrieval.lexical.kernels import invert, scatter
 from berdseye.retrieval.lexical.tokenizers import Tokenizer
@@ -23,23 +24,28 @@ from berdseye.retrieval.lexical.tokenizers import Tokenizer
 _STRETCH = 32_000_000  # postings merged at a time
 _TERMS = 4_096  # ends of a block's terms in memory at a time
 _BLOCK_TOKENS = 16_000_000
+_FILES = {"documents.lengths", "postings.docs", "postings.ends", "postings.values", "terms.bytes", "terms.ends"}
 
 
 class PostingsWriter:
-    """Writes blocks of postings, with documents ascending from block to block, as a folder for `Postings`."""
+    """Writes blocks of postings, with documents ascending from block to block, as a folder for `Postings`.
+
+    Blocks that an interrupted writer left in the folder come first.
+    """
 
     def __init__(self, folder: Path, values: str = "uint16") -> None:
         self.folder, self.dtype = folder, np.dtype(values)
-        self._blocks: list[_Block] = []
-        self._documents = 0
-        self._tokens = 0
+        self._blocks = [_Block(path, self.dtype) for path in _whole_blocks(folder)]
+        self._documents = documents_in_blocks(folder)
 
     def add(self, terms: Sequence[bytes], ends: Offsets, docs: Docs, values: Values, lengths: Docs) -> None:
         """Add a block: sorted distinct `terms`, the `ends` of their postings, and the lengths of the block's documents.
 
         `docs` count from 0 in the block; a frequency above 65,535 is stored as 65,535.
         """
-        folder = self.folder / f"block-{len(self._blocks):05d}"
+        path = _block_path(self.folder, len(self._blocks))
+        folder = path.with_name(f"{path.name}.part")
+        shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         _write_terms(folder, terms)
         np.asarray(ends, dtype=np.int64).tofile(folder / "postings.ends")
@@ -47,11 +53,11 @@ class PostingsWriter:
         if self.dtype.kind == "u":
             values = np.minimum(values, np.iinfo(self.dtype).max)
         values.astype(self.dtype).tofile(folder / "postings.values")
-        with (self.folder / "documents.lengths").open("ab") as file:
-            lengths.astype(np.int32).tofile(file)
+        lengths.astype(np.int32).tofile(folder / "documents.lengths")
+        sync_folder(folder)
+        folder.rename(path)
         self._documents += len(lengths)
-        self._tokens += int(lengths.sum(dtype=np.int64))
-        self._blocks.append(_Block(folder, self.dtype))
+        self._blocks.append(_Block(path, self.dtype))
 
     def finish(self) -> None:
         """Merge the blocks into the index."""
@@ -64,9 +70,10 @@ class PostingsWriter:
             self._merge()
         for block in self._blocks:
             shutil.rmtree(block.folder)
+        lengths = mapped(self.folder / "documents.lengths", np.int32)
         totals = {
             "documents": self._documents,
-            "tokens": self._tokens,
+            "tokens": int(lengths.sum(dtype=np.int64)),
             "mean_idf": self._mean_idf(),
             "values": self.dtype.name,
         }
@@ -77,6 +84,9 @@ class PostingsWriter:
         return float(np.log((self._documents - df + 0.5) / (df + 0.5)).mean()) if len(df) else 0.0
 
     def _merge(self) -> None:
+        with (self.folder / "documents.lengths").open("wb") as all_lengths:
+            for block in self._blocks:
+                all_lengths.write((block.folder / "documents.lengths").read_bytes())
         ends = np.cumsum(self._merge_terms())
         ends.tofile(self.folder / "postings.ends")
         with (self.folder / "postings.docs").open("wb") as docs, (self.folder / "postings.values").open("wb") as values:
@@ -95,16 +105,16 @@ class PostingsWriter:
         """Write the vocabulary of all blocks; returns the number of documents of each term."""
         numbers = [array("i") for _ in self._blocks]
         streams = [zip(block.terms(), repeat(at)) for at, block in enumerate(self._blocks)]
-        count, end = 0, 0
+        number, end = 0, 0
         with (self.folder / "terms.bytes").open("wb") as texts, (self.folder / "terms.ends").open("wb") as ends:
             for term, group in groupby(heapq.merge(*streams), key=itemgetter(0)):
                 texts.write(term)
                 end += len(term)
                 ends.write(end.to_bytes(8, "little"))
                 for _, at in group:
-                    numbers[at].append(count)
-                count += 1
-        frequencies = np.zeros(count, dtype=np.int64)
+                    numbers[at].append(number)
+                number += 1
+        frequencies = np.zeros(number, dtype=np.int64)
         for block, block_numbers in zip(self._blocks, numbers, strict=True):
             block.numbers = np.frombuffer(block_numbers, dtype=np.int32)
             frequencies[block.numbers] += np.diff(block.ends, prepend=0)
@@ -144,6 +154,20 @@ class _Block:
         return self.numbers[low:high], lengths, docs, values
 
 
+def documents_in_blocks(folder: Path) -> int:
+    """The number of documents in the blocks that an interrupted writer left in a folder, counted from the first."""
+    return sum((path / "documents.lengths").stat().st_size // 4 for path in _whole_blocks(folder))
+
+
+def _whole_blocks(folder: Path) -> list[Path]:
+    paths = takewhile(Path.exists, (_block_path(folder, n) for n in count()))
+    return list(takewhile(lambda path: {p.name for p in path.iterdir()} == _FILES, paths))
+
+
+def _block_path(folder: Path, number: int) -> Path:
+    return folder / f"block-{number:05d}"
+
+
 def _stretches(ends: Offsets) -> Iterator[tuple[int, int]]:
     """Yield ranges of terms whose postings fit into memory, with at least one term each."""
     first = 0
@@ -160,7 +184,10 @@ def _write_terms(folder: Path, terms: Sequence[bytes]) -> None:
 
 
 def build_postings(batches: Iterable[Sequence[str]], tokenizer: Tokenizer, folder: Path) -> None:
-    """Index texts, numbered from 0 in order, into `folder`; memory use is limited to one block of tokens."""
+    """Index texts, numbered from 0 in order, into `folder`; memory use is limited to one block of tokens.
+
+    If an interrupted build has left blocks there, the texts follow those of the blocks (`documents_in_blocks`).
+    """
     writer = PostingsWriter(folder)
     block = _TextBlock(tokenizer)
     for batch in batches:

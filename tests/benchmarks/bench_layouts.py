@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from berdseye.data.records import Passage
-from berdseye.retrieval.dense.index import LAYOUTS
+from berdseye.retrieval.dense.layouts import LAYOUTS
 from berdseye.retrieval.encoders.encoder_registry import open_encoder
 from berdseye.retrieval.encoders.protocol import Vectors
 from tests.data.synthetic_passages import synthetic_passages, synthetic_queries
@@ -34,7 +34,9 @@ import json, re, sys, time
 from pathlib import Path
 import faiss
 import numpy as np
-from berdseye.retrieval.dense.index import LAYOUTS, build_vectors, load, save
+from berdseye.retrieval.dense.building import build_vectors
+from berdseye.retrieval.dense.index import load, save
+from berdseye.retrieval.dense.layouts import LAYOUTS
 faiss.omp_set_num_threads(1)
 folder, layout = Path(sys.argv[1]), LAYOUTS[sys.argv[2]]
 place = folder / layout.name

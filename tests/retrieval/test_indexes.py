@@ -17,7 +17,7 @@ import pytest
 from berdseye.data.corpora import Corpus, add_corpus, open_corpus
 from berdseye.data.errors import BadInputError, BerdseyeError, DamagedError
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.dense.index import LAYOUTS
+from berdseye.retrieval.dense.layouts import LAYOUTS
 from berdseye.retrieval.indexes import ensure_index, index_folder
 from berdseye.retrieval.learned_sparse import Sparse
 from berdseye.retrieval.pipeline import search
@@ -252,6 +252,70 @@ def test_a_build_that_is_killed_leaves_the_older_index(workspace: Workspace, pip
     # What the killed process left behind is in nobody's way.
     assert ensure(corpus, pipeline, rebuild=True) == ([4, 3], 1)
     assert [p.name for p in (corpus.folder / "indexes").iterdir() if p.name.endswith(".building")] == []
+
+
+class Stopped(BaseException):
+    """What a signal raises."""
+
+
+@pytest.mark.parametrize("error", [Stopped, BerdseyeError])
+@pytest.mark.parametrize("pipeline", [*BOTH, "dense(static,index=ivf)", "sparse"])
+def test_an_interrupted_build_is_continued_and_gives_the_same_files(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, pipeline: str, error: type[BaseException]
+) -> None:
+    monkeypatch.setattr("berdseye.retrieval.lexical.writing._BLOCK_TOKENS", 30_000)
+    monkeypatch.setattr("berdseye.retrieval.learned_sparse._BLOCK_WEIGHTS", 10_000)
+    texts = [f"text {n} of {n % 97} and {n % 13} others" for n in range(20_000)]
+    if pipeline == "sparse":
+        table = {text: [float(n % 3), 1.0 + n % 7, 0.0, float(n % 2)] for n, text in enumerate(texts)}
+        monkeypatch.setattr(
+            "berdseye.retrieval.learned_sparse.open_sparse_encoder", lambda _: TableSparseEncoder(table)
+        )
+        indexer: Indexer[object] = Sparse("mine").indexers[0]
+    else:
+        indexer = ranker_of(pipeline).indexers[0]
+    whole, interrupted = corpus_of(workspace, texts, name="whole"), corpus_of(workspace, texts, name="interrupted")
+    ensure_index(whole, indexer)
+    told: list[int] = []
+
+    def stop(done: int, *_: object) -> None:
+        told.append(done)
+        if len(told) in (2, 4):
+            raise error("stopped")
+
+    for _ in range(2):
+        with pytest.raises(error):
+            ensure_index(interrupted, indexer, progress=stop)
+    ensure_index(interrupted, indexer, progress=stop)
+    assert told[:2] == [4096, 8192]
+    assert told[2] > 4096, "the second build began where the first one had stopped"
+    assert told[4] > told[2]
+    assert told[-1] == len(texts)
+    assert [p.name for p in (interrupted.folder / "indexes").iterdir() if p.name.endswith(".building")] == []
+    first, second = (
+        {
+            p.name: p.read_bytes()
+            for p in index_folder(c, indexer).iterdir()
+            if p.suffix not in (".json", ".checksums") or p.name == "totals.json"
+        }
+        for c in (whole, interrupted)
+    )
+    assert first.keys() == second.keys()
+    assert [name for name in first if first[name] != second[name]] == []
+
+
+@pytest.mark.parametrize("pipeline", BOTH)
+def test_what_a_build_of_another_corpus_left_is_not_taken(workspace: Workspace, pipeline: str) -> None:
+    indexer = ranker_of(pipeline).indexers[0]
+
+    def stop(done: int, *_: object) -> None:
+        if done > 5000:
+            raise Stopped
+
+    old = corpus_of(workspace, [f"text {n}" for n in range(9000)])
+    with pytest.raises(Stopped):
+        ensure_index(old, indexer, progress=stop)
+    assert ensure(corpus_of(workspace, CITY), pipeline) == ([4, 3], 1)
 
 
 @pytest.mark.parametrize("pipeline", BOTH)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.dense.index import LAYOUTS
+from berdseye.retrieval.dense.layouts import LAYOUTS
 from berdseye.retrieval.fusion import NORMALISATIONS
 from berdseye.retrieval.lexical.bm25 import VARIANTS
 from berdseye.retrieval.lexical.tokenizers import TOKENIZERS

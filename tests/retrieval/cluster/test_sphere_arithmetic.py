@@ -4,7 +4,7 @@ import math
 from itertools import takewhile
 from pathlib import Path
 
-from berdseye.retrieval.dense.index import LAYOUTS, lists
+from berdseye.retrieval.dense.layouts import LAYOUTS, lists
 
 PAGE = Path(__file__).parents[3] / "retrieval" / "cluster" / "README.md"
 GB = 1e9

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from berdseye.data.errors import BadInputError
 from berdseye.data.models.static_embedding import static_embedding
 from berdseye.data.records import Scores
-from berdseye.retrieval.dense.index import METRICS, DenseIndex
+from berdseye.retrieval.dense.index import DenseIndex
+from berdseye.retrieval.dense.layouts import METRICS
 from berdseye.retrieval.dense.ranker import Dense
 from berdseye.retrieval.encoders.protocol import Similarity, Vectors
 from berdseye.retrieval.passage_collections import InMemoryPassages

@@ -7,7 +7,9 @@ import faiss
 import numpy as np
 import pytest
 
-from berdseye.retrieval.dense.index import LAYOUTS, DenseIndex, Layout, build_vectors, lists, load, save
+from berdseye.retrieval.dense.building import build_vectors
+from berdseye.retrieval.dense.index import DenseIndex, load, save
+from berdseye.retrieval.dense.layouts import LAYOUTS, Layout, lists
 from berdseye.retrieval.dense.ranker import Dense
 from berdseye.retrieval.encoders.protocol import Vectors
 from berdseye.retrieval.passage_collections import InMemoryPassages
@@ -135,7 +137,7 @@ def test_there_is_enough_to_learn_from() -> None:
 
 
 def test_a_sample_is_learned_from_and_all_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("berdseye.retrieval.dense.index._MOST_TRAINING", 100)
+    monkeypatch.setattr("berdseye.retrieval.dense.layouts._MOST_TRAINING", 100)
     vectors = unit(np.random.default_rng(0).normal(size=(5_000, 8)))
     folder = Path(mkdtemp())
     assert LAYOUTS["sq8"].training(5_000) == 64 * lists(5_000)

@@ -7,7 +7,7 @@ import pytest
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.dense.index import LAYOUTS
+from berdseye.retrieval.dense.layouts import LAYOUTS
 from berdseye.retrieval.dense.ranker import Dense
 from berdseye.retrieval.encoders.known_models import DENSE
 from berdseye.retrieval.encoders.protocol import Encoder, Similarity, Vectors
