@@ -114,7 +114,7 @@ def _search_parameters(vectors: Any, probes: int | None) -> Any:
     lists = library.SearchParametersIVF(nprobe=probes)
     if not isinstance(kind, faiss.IndexRefine):
         return lists if isinstance(kind, faiss.IndexIVF) else None
-    if isinstance(faiss.downcast_index(kind.base_index), faiss.IndexIVFRaBitQ):
+    if isinstance(faiss.downcast_index(kind.base_index), faiss.IndexIVFRaBitQFastScan):
         lists = library.IVFRaBitQSearchParameters()
         lists.nprobe, lists.qb = probes, _QUERY_BITS
         return library.IndexRefineSearchParameters(k_factor=_REFINED_OF_BITS, base_index_params=lists)

@@ -63,6 +63,6 @@ LAYOUTS: Mapping[str, Layout] = {
         # search, which is not used and takes most of the time.
         Layout("ivf", "IVF{lists},SQ8", probes=512, fewest=4_096),
         Layout("ivfpq", "IVF{lists},PQ{pieces}np,Refine(SQ8)", probes=512, fewest=9_984),
-        Layout("rabitq", "IVF{lists},RaBitQ,Refine(SQfp16)", probes=512, fewest=4_096),
+        Layout("rabitq", "IVF{lists},RaBitQfs,Refine(SQfp16)", probes=512, fewest=4_096),
     )
 }
