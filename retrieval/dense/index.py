@@ -9,6 +9,7 @@ import numpy as np
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Ranking
+from berdseye.retrieval.dense.gpu import MOST_RESULTS, on_gpus
 from berdseye.retrieval.encoders.protocol import Similarity, Vectors
 from berdseye.retrieval.indexes import index_files
 from berdseye.retrieval.ranking import top_k
@@ -35,6 +36,7 @@ class DenseIndex:
     ) -> None:
         self.vectors, self.similarity, self.exact, self.path = vectors, similarity, exact, path
         self._parameters = _search_parameters(vectors, probes)
+        self._on_gpus = on_gpus(vectors) if exact else None
 
     @property
     def count(self) -> int:
@@ -62,7 +64,10 @@ class DenseIndex:
             yield start, self.vectors.reconstruct_n(start, min(_BLOCK, self.count - start))
 
     def _scored(self, queries: Vectors, k: int) -> tuple[Any, Any]:
-        scores, ids = self.vectors.search(np.ascontiguousarray(queries), k, params=self._parameters)
+        if self._on_gpus is not None and k <= MOST_RESULTS:
+            scores, ids = self._on_gpus.search(queries, k)
+        else:
+            scores, ids = self.vectors.search(np.ascontiguousarray(queries), k, params=self._parameters)
         return (-scores if self.similarity == "euclidean" else scores), ids
 
     def _settle(self, query: Any, ids: Any, scores: Any, k: int) -> Ranking:
