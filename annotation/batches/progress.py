@@ -1,9 +1,8 @@
 """The progress of a batch, its judgments as a table, and the flags on its perspectives."""
 
 from collections import Counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import pandas as pd
 from sqlalchemy import func, select
 
 from berdseye.annotation.batches.stored import Batch
@@ -20,6 +19,9 @@ from berdseye.annotation.judgments.schema import (
     present,
     reservations,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Share(NamedTuple):
@@ -70,7 +72,7 @@ def batch_progress(judgments: Judgments, batch: Batch, *, time: float) -> Progre
     return Progress(count, finished, wanted, judgment_count, extra, disputed, decided_count, reserved_count)
 
 
-def batch_frame(judgments: Judgments, batch: Batch) -> pd.DataFrame:
+def batch_frame(judgments: Judgments, batch: Batch) -> "pd.DataFrame":
     """Return a row for each judgment that counts, and one for each pair without any.
 
     A row also has the pair, the detector's label and the adjudicator's decision.
@@ -113,7 +115,7 @@ def batch_frame(judgments: Judgments, batch: Batch) -> pd.DataFrame:
         return frame_of(connection.execute(query))
 
 
-def flags(judgments: Judgments, batch: Batch | None = None) -> pd.DataFrame:
+def flags(judgments: Judgments, batch: Batch | None = None) -> "pd.DataFrame":
     """Return the flags on perspectives with a faulty text that were not taken back; of a batch of checks, the difficult items.
 
     Columns: perspective, question, dataset, pair, annotator, comment, at.
@@ -144,6 +146,8 @@ def flags(judgments: Judgments, batch: Batch | None = None) -> pd.DataFrame:
 
 def batch_shares(judgments: Judgments, batch: Batch) -> tuple[Share, ...]:
     """Return each person's share of a batch, ordered by name."""
+    import pandas as pd  # takes long to load
+
     verdicts = (
         select(batch_words.c.annotator_id, events.c.seconds)
         .join_from(batch_words, events, events.c.id == batch_words.c.event)

@@ -7,9 +7,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from filelock import FileLock
 from sqlalchemy import Connection, CursorResult, Engine, create_engine, event, func, inspect, select, text
 from sqlalchemy.engine import URL, make_url
@@ -17,6 +16,9 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.extras import missing
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 VERSION_TABLE = "alembic_version"
 """The table in which Alembic keeps the revision of the schema."""
@@ -26,8 +28,10 @@ _MIGRATING = 0x6265726473657965
 """The key of PostgreSQL's advisory lock for migrations."""
 
 
-def frame_of(result: CursorResult[Any]) -> pd.DataFrame:
+def frame_of(result: CursorResult[Any]) -> "pd.DataFrame":
     """Return the rows of a query as a table; its columns are named as in the query."""
+    import pandas as pd  # takes long to load
+
     # Plain tuples: pandas checks whether each SQLAlchemy row is a dataclass, which takes longer than all the rest.
     return pd.DataFrame(map(tuple, result), columns=list(result.keys()))
 

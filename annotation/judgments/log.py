@@ -9,10 +9,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from uuid import uuid4
 
-import pandas as pd
 from sqlalchemy import Connection, Engine, exists, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
@@ -23,6 +22,9 @@ from berdseye.annotation.judgments.schema import annotators, events, pairs, pres
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.records import Passage, Perspective, Question, Stance, pair_key
 from berdseye.data.texts.passages import clean
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Verdict = Literal["supports", "does not support", "unsure"]
 VERDICTS: tuple[Verdict, ...] = ("supports", "does not support", "unsure")
@@ -259,8 +261,10 @@ class Judgments:
         with self.reading() as connection:
             return connection.execute(query).first() is not None
 
-    def frame(self) -> pd.DataFrame:
+    def frame(self) -> "pd.DataFrame":
         """Return the present judgments, one row each, with the columns of their pairs: the basis of exports and statistics."""
+        import pandas as pd  # takes long to load
+
         present_judgments = (
             select(
                 present.c.pair,

@@ -2,9 +2,8 @@
 people's labels changed over time."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-import pandas as pd
 from sqlalchemy import func, select
 
 from berdseye.annotation.checks import MARK
@@ -21,13 +20,18 @@ from berdseye.annotation.judgments.log import (
 from berdseye.annotation.judgments.recorded import is_verdict, quotes
 from berdseye.annotation.judgments.schema import annotators, events, pairs, present
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 PairStatus = Literal["supports", "does not support", "disputed", "unsure"]
 PAIR_STATUSES: tuple[PairStatus, ...] = get_args(PairStatus)
 """What people say of a pair; `disputed`: their verdicts differ, and no adjudicator has decided."""
 
 
-def verdict_counts(judgments: Judgments) -> pd.DataFrame:
+def verdict_counts(judgments: Judgments) -> "pd.DataFrame":
     """Count the present verdicts: a row for each judged pair, by pair key, with columns supports, does_not_support, unsure."""
+    import pandas as pd  # takes long to load
+
     verdict = present.c.verdict
     query = (
         select(
@@ -108,12 +112,14 @@ def passage_statuses(judgments: Judgments, texts: Sequence[str]) -> dict[str, fr
     return {text: frozenset(words) for text, words in standings.items()}
 
 
-def passage_history(judgments: Judgments, text: str) -> pd.DataFrame:
+def passage_history(judgments: Judgments, text: str) -> "pd.DataFrame":
     """Return every event on the pairs of a passage, oldest first, as a table.
 
     Columns: pair, at, annotator, kind (of an event of the log, undos excepted), verdict, comment, evidence (quoted from the
     passage), seconds, source, dataset, question, perspective, undone.
     """
+    import pandas as pd  # takes long to load
+
     rows = []
     for key, record in pairs_of_passages(judgments, [text]).items():
         log = judgments.history(key)
@@ -148,7 +154,7 @@ def _standing(verdicts: set[str]) -> PairStatus:
 class Change(NamedTuple):
     """From `at` on, people's label of a pair is supports (True), does not support (False) or none (None); `by` changed it."""
 
-    at: pd.Timestamp
+    at: "pd.Timestamp"
     pair: str
     label: bool | None
     by: str
@@ -159,6 +165,8 @@ def label_changes(judgments: Judgments, keys: Sequence[str]) -> Iterator[Change]
 
     Labels are those of `majority_labels`: the adjudicated label, otherwise the majority of those who are sure.
     """
+    import pandas as pd  # takes long to load
+
     query = select(events, annotators.c.name, annotators.c.demo).join(
         annotators, annotators.c.id == events.c.annotator_id
     )

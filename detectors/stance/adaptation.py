@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from berdseye.data.errors import StaleError
@@ -72,6 +71,8 @@ def fit_adaptation(
 
     Targets are labels or a teacher's probabilities. Without rows nothing changes. The threshold remains to be chosen.
     """
+    from scipy.optimize import minimize  # takes long to load
+
     design = np.column_stack([features.astype(np.float64), np.ones(len(features))])
     offset = logit(np.clip(stances[:, 0].astype(np.float64), _EDGE, 1 - _EDGE))
     precision = np.full(design.shape[1], prior)
