@@ -40,14 +40,19 @@ class StaticEmbedding:
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Unit vectors, float32[n_texts, dimension]; a text without tokens gets the zero vector."""
+        sums = self.sums(texts)
+        norms = np.linalg.norm(sums, axis=1, keepdims=True)
+        unit: npt.NDArray[np.float32] = sums / np.maximum(norms, 1e-12)
+        return unit
+
+    def sums(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Sums of token vectors, float32[n_texts, dimension]."""
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _BATCH):
             flat, ends = self._words.encode(texts[start : start + _BATCH])
             # Multiplying by the matrix of token counts sums the rows without copying them.
             counts = csr_array((np.ones(len(flat), np.float32), flat, ends), shape=(len(ends) - 1, len(self.table)))
-            sums = counts @ self.table
-            norms = np.linalg.norm(sums, axis=1, keepdims=True)
-            out[start : start + len(sums)] = sums / np.maximum(norms, 1e-12)
+            out[start : start + _BATCH] = counts @ self.table
         return out
 
 
