@@ -26,7 +26,7 @@ class Sentences:
 
     def __init__(self, path: Path) -> None:
         rows = duckdb.sql(
-            f"""SELECT "group", passage FROM '{path}' GROUP BY ALL ORDER BY "group", hash(passage)"""
+            f"""SELECT "group", passage FROM '{path}' GROUP BY "group", passage ORDER BY "group", hash(passage)"""
         ).fetchall()
         groups = np.unique([group for group, _ in rows], return_inverse=True)[1]
         starts = np.searchsorted(groups, np.arange(groups.max() + 2))
