@@ -1,6 +1,14 @@
 """What a person waits for in the browser: the first page, another page, an answer, a correction, the next pair. Medians in
-milliseconds, printed."""
+milliseconds, printed.
 
+BERDSEYE_BENCH_CORPUS, the folder of a corpus with its index, adds this corpus to those of the demo:
+
+    BERDSEYE_BENCH_CORPUS=FOLDER/corpora/synthetic-22000000 \
+    python -m pytest -m benchmark -s tests/benchmarks/bench_app.py -k "first_page or warm or correction"
+"""
+
+import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,12 +77,22 @@ CHIP = "document.querySelector('[class*=\\'st-key-card-\\'][aria-current] button
 @pytest.fixture(scope="module")
 def page(demo_workspace: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     folder = tmp_path_factory.mktemp("timed")
-    shutil.copytree(demo_workspace.folder, folder / "workspace")
-    with served(folder / "workspace", folder / "log") as app, chromium() as browser:
+    with served(copied(demo_workspace, folder), folder / "log") as app, chromium() as browser:
         opened = new_context(browser).new_page()
         go(opened, f"{app.url}/explore")
         sign_in(opened, "Ada")
         yield opened
+        status = Path(f"/proc/{app.process.pid}/status").read_text()
+        own, mapped = (int(re.search(f"{name}:\\s+(\\d+)", status)[1]) // 1024 for name in ("RssAnon", "RssFile"))  # type: ignore[index]
+        print(f"\nThe server has {own} MB of its own, and {mapped} MB of files mapped.")
+
+
+def copied(demo_workspace: Workspace, folder: Path) -> Path:
+    """A copy of the demo, with the corpus that is to be searched beside its own."""
+    shutil.copytree(demo_workspace.folder, folder / "workspace")
+    if corpus := os.environ.get("BERDSEYE_BENCH_CORPUS"):
+        (folder / "workspace" / "corpora" / Path(corpus).name).symlink_to(corpus)
+    return folder / "workspace"
 
 
 def told(what: str, times: list[float], bar: float) -> None:
@@ -89,9 +107,9 @@ def press(page: Page, key: str, done: str) -> float:
 
 def test_the_first_page(demo_workspace: Workspace, tmp_path: Path) -> None:
     """From an address in a browser that was never here, to a server that answered nobody yet, until the page is complete."""
-    times = []
+    times, folder = [], copied(demo_workspace, tmp_path)
     for number in range(3):
-        with served(demo_workspace.folder, tmp_path / str(number)) as app, chromium() as browser:
+        with served(folder, tmp_path / str(number)) as app, chromium() as browser:
             opened = new_context(browser).new_page()
             began = perf_counter()
             go(opened, app.url)
