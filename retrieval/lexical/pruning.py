@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from berdseye.data.records import Scores
-from berdseye.retrieval.lexical.arrays import CLASSES, KINDS, PIECE, Classes, Docs, Limits, Offsets, Values
+from berdseye.retrieval.lexical.arrays import CLASSES, KINDS, PIECE, Classes, Docs, Limits, Values
 from berdseye.retrieval.lexical.kernels import pieces as loops
 from berdseye.retrieval.lexical.postings import Postings
 from berdseye.retrieval.lexical.scoring import Scoring, Statistics
