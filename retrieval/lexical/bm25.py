@@ -5,7 +5,7 @@ idf * (tf + s n) / (tf + c n) times a constant, plus another constant.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,12 +92,18 @@ class BM25:
         return self.k1 >= 0 and 0 <= self.b <= 1
 
     def term(self, term: str, frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
-        idf = VARIANTS[self.variant](statistics.terms[term].documents, statistics)
+        scores: Scores = self.table((term,), frequencies, lengths, statistics)[0]
+        return scores
+
+    def table(self, terms: Sequence[str], frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
+        """The scores float32[terms, n] of several tokens, which share all but their idf."""
+        idf_of = VARIANTS[self.variant]
+        idf = np.array([[idf_of(statistics.terms[term].documents, statistics)] for term in terms], dtype=np.float32)
         tf = frequencies.astype(np.float32)
         norm: Scores = (np.float32(1 - self.b) + np.float32(self.b / statistics.mean_length) * lengths).astype(
             np.float32
         )
-        scores: Scores = self._joined(tf, norm, np.float32(idf)).astype(np.float32, copy=False)
+        scores: Scores = self._joined(tf, norm, idf).astype(np.float32, copy=False)
         return scores
 
     def _joined(self, tf: Scores, norm: Scores, idf: Any) -> Any:

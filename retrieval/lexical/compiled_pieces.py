@@ -74,22 +74,49 @@ def cut(
 
 
 @njit(cache=True, nogil=True)
-def bound(least: Classes, greatest: Limits, table: Scores, bounds: Scores) -> None:  # pragma: no cover
-    """Fill `bounds` float32[pieces] with the greatest score of a term in each piece.
+def bound(least: Classes, greatest: Limits, tables: Scores) -> Scores:  # pragma: no cover
+    """The greatest score of each term in each piece, float32[terms, pieces].
 
-    `table` float32[frequencies, classes] has the scores for frequencies from 1 and the least length of each class; the last row
+    `least` uint8[terms, pieces, KINDS] and `greatest` uint16[terms, pieces] are as `cut` fills them. `tables`
+    float32[terms, frequencies, classes] has the scores for frequencies from 1 and the least length of each class; the last row
     is for all greater frequencies too.
     """
-    rows = len(table)
-    for piece in range(len(bounds)):
-        highest = np.float32(0)
-        if greatest[piece]:
-            for kind in range(KINDS):
-                found = least[piece, kind]
-                if found != CLASSES:
-                    value = kind + 1 if kind + 1 < KINDS else int(greatest[piece])
-                    highest = max(highest, table[_row(value, rows), found])
-        bounds[piece] = highest
+    rows = tables.shape[1]
+    bounds = np.zeros(greatest.shape, dtype=np.float32)
+    for term in range(len(greatest)):
+        for piece in range(greatest.shape[1]):
+            highest = np.float32(0)
+            if greatest[term, piece]:
+                for kind in range(KINDS):
+                    found = least[term, piece, kind]
+                    if found != CLASSES:
+                        value = kind + 1 if kind + 1 < KINDS else int(greatest[term, piece])
+                        highest = max(highest, tables[term, _row(value, rows), found])
+            bounds[term, piece] = highest
+    return bounds
+
+
+@njit(cache=True, nogil=True)
+def in_sequence(bounds: Scores, first: int) -> Offsets:  # pragma: no cover
+    """The pieces, the `first` with the greatest bounds before the others, which follow in order.
+
+    The former raise the threshold for the latter, which are read as they lie on disk.
+    """
+    count = bounds.shape[1]
+    totals = np.zeros(count, dtype=np.float32)
+    for term in range(len(bounds)):
+        for piece in range(count):
+            totals[piece] += bounds[term, piece]
+    sequence = np.empty(count, dtype=np.int64)
+    first = min(first, count)
+    for place in range(first):
+        sequence[place] = totals.argmax()
+        totals[sequence[place]] = -1
+    for piece in range(count):
+        if totals[piece] >= 0:
+            sequence[first] = piece
+            first += 1
+    return sequence
 
 
 @njit(cache=True, nogil=True)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from berdseye.data.records import Scores
-from berdseye.retrieval.lexical.arrays import CLASSES, KINDS, PIECE, Classes, Docs, Limits, Offsets, Values
+from berdseye.retrieval.lexical.arrays import CLASSES, KINDS, PIECE, Classes, Docs, Limits, Values
 from berdseye.retrieval.lexical.kernels import pieces as loops
 from berdseye.retrieval.lexical.postings import Postings
 from berdseye.retrieval.lexical.scoring import Scoring, Statistics
@@ -95,7 +95,7 @@ class Pruning:
         if not terms or not scoring.monotone or scoring.of_documents:
             return None
         postings, lengths = self._postings, self._classes()
-        pieces = [self._pieces(term.number) for term in terms]
+        pieces = self._all_pieces([term.number for term in terms])
         rows = min(max(each.most for each in pieces), _ROWS)
         tables = _tables(terms, pieces, rows, lengths.shortest, scoring, statistics)
         if not (tables.min() >= 0 and tables.max() < np.inf):
@@ -104,14 +104,17 @@ class Pruning:
         if not lengths.exact:
             lower = _tables(terms, pieces, rows, lengths.longest, scoring, statistics)
             share *= float(np.divide(lower, tables, out=np.ones_like(tables), where=tables > 0).min())
-        bounds = np.empty((len(terms), self._count), dtype=np.float32)
-        for each, table, into in zip(pieces, tables, bounds, strict=True):
-            loops.bound(each.least, each.greatest, table, into)
+        shape = (len(terms), self._count)
+        bounds = loops.bound(
+            np.concatenate([each.least for each in pieces]).reshape(*shape, KINDS),
+            np.concatenate([each.greatest for each in pieces]).reshape(shape),
+            tables,
+        )
         starts = np.array([each.start for each in pieces], dtype=np.int64)
-        begins = np.stack([each.begins for each in pieces])
+        begins = np.concatenate([each.begins for each in pieces]).reshape(len(terms), self._count + 1)
         docs, sound = loops.search(
             *(postings.docs, postings.values, lengths.classes, starts, begins),
-            *(bounds, _sequence(bounds), tables, _ROWS - 1, k, share),
+            *(bounds, loops.in_sequence(bounds, _FIRST), tables, _ROWS - 1, k, share),
         )
         if not sound:
             raise postings.out_of_order()
@@ -121,12 +124,17 @@ class Pruning:
         scores = loops.add_up(tables, frequencies, lengths.classes[docs]) if exact else None
         return Candidates(docs, frequencies, scores)
 
-    def _pieces(self, number: int) -> _Pieces:
-        """The pieces of a term's postings. Those of short postings are not kept: they are cut again as fast."""
+    def _all_pieces(self, numbers: Sequence[int]) -> list[_Pieces]:
+        found: list[_Pieces | None] = []
         with self._lock:
-            if number in self._kept:
-                self._kept.move_to_end(number)
-                return self._kept[number]
+            for number in numbers:
+                if (kept := self._kept.get(number)) is not None:
+                    self._kept.move_to_end(number)
+                found.append(kept)
+        return [kept or self._pieces(number) for number, kept in zip(numbers, found, strict=True)]
+
+    def _pieces(self, number: int) -> _Pieces:
+        """Cut a term's postings into pieces. Those of short postings are not kept: they are cut again as fast."""
         docs, values = self._postings.of(number)
         begins = np.empty(self._count + 1, dtype=np.int32)
         least, greatest = np.empty((self._count, KINDS), dtype=np.uint8), np.empty(self._count, dtype=np.uint16)
@@ -157,23 +165,13 @@ def _tables(
     statistics: Statistics,
 ) -> Scores:
     """The scores float32[terms, rows, lengths] of each term for frequencies from 1; the last row bounds those of the greater."""
-    shape = (rows, len(lengths))
-    every = np.tile(lengths, rows)
-    frequencies = np.repeat(np.arange(1, rows + 1, dtype=np.uint16), len(lengths))
-    tables = np.empty((len(terms), *shape), dtype=np.float32)
-    for term, each, table in zip(terms, pieces, tables, strict=True):
-        frequencies[-len(lengths) :] = max(each.most, rows)
-        table[:] = (scoring.term(term.term, frequencies, every, statistics) * np.float32(term.times)).reshape(shape)
-    return tables
-
-
-def _sequence(bounds: Scores) -> Offsets:
-    """The pieces, those with the greatest bounds first: they raise the threshold for the others, which are read in order."""
-    numbers = np.arange(bounds.shape[1])
-    if len(numbers) <= _FIRST:
-        return numbers
-    greatest = np.argpartition(bounds.sum(axis=0), -_FIRST)[-_FIRST:]
-    return np.concatenate([greatest, np.delete(numbers, greatest)])
+    distinct = np.arange(1, rows + 1, dtype=np.uint16)
+    distinct[-1] = max(rows, *(each.most for each in pieces))
+    every = np.concatenate([lengths] * rows)
+    tables = scoring.table([term.term for term in terms], np.repeat(distinct, len(lengths)), every, statistics)
+    if any(term.times > 1 for term in terms):
+        tables = tables * np.array([[term.times] for term in terms], dtype=np.float32)
+    return np.ascontiguousarray(tables).reshape(len(terms), rows, len(lengths))
 
 
 def _classified(lengths: Docs) -> _Lengths:

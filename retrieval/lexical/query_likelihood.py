@@ -1,5 +1,6 @@
 """Query likelihood with Dirichlet smoothing (Zhai and Lafferty, SIGIR 2001, table 1)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,10 @@ class QueryLikelihood:
         expected = self.mu * statistics.terms[term].occurrences / max(statistics.tokens, 1)
         gained: Scores = np.log1p(frequencies.astype(np.float32) / np.float32(expected))
         return gained
+
+    def table(self, terms: Sequence[str], frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
+        """The scores float32[terms, n] of several tokens."""
+        return np.stack([self.term(term, frequencies, lengths, statistics) for term in terms])
 
     def document(self, tokens: int, lengths: Docs, statistics: Statistics) -> Scores:
         del statistics

@@ -71,6 +71,10 @@ class Scoring(Protocol):
         """Scores float32[n] of one token in n documents with these `frequencies` of the token and these `lengths`."""
         ...
 
+    def table(self, terms: Sequence[str], frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
+        """Scores float32[terms, n] of several tokens, each as `term` returns them, bit for bit."""
+        ...
+
     def document(self, tokens: int, lengths: Docs, statistics: Statistics) -> Scores:
         """Scores float32[n] of n documents that depend only on their lengths and on the query's number of known tokens."""
         ...

@@ -1,10 +1,11 @@
-"""Pruned search beside the scoring of all postings, tantivy and bm25s: processor milliseconds a query, over the same passages.
+"""Pruned search beside scoring all postings, tantivy, PISA and bm25s: processor milliseconds a query over the same passages.
 
     BERDSEYE_BENCH_SIZES="100000,1000000" BERDSEYE_BENCH_BM25S=100000 \
     python -m pytest -m benchmark -s tests/benchmarks/bench_pruning.py
 
 Each query is asked of every engine once, in random order, in one process. Passages are made up.
-Queries have no stop words, which tantivy would search and the others would not. BERDSEYE_BENCH_BM25S is the largest size at which
+Queries have no stop words, which tantivy and PISA would search and the others would not. PISA is measured where it is installed
+(`in_pisa` says how). BERDSEYE_BENCH_BM25S is the largest size at which
 bm25s is measured, since it needs several gigabytes at a million.
 """
 
@@ -27,6 +28,7 @@ from berdseye.retrieval.lexical.bm25 import BM25
 from berdseye.retrieval.lexical.index import LexicalIndex
 from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
 from berdseye.retrieval.lexical.writing import build_postings
+from tests.benchmarks.in_pisa import in_pisa
 from tests.data.synthetic_passages import synthetic_passages, synthetic_queries
 
 SIZES = [int(n) for n in os.environ.get("BERDSEYE_BENCH_SIZES", "100000").split(",")]
@@ -110,6 +112,7 @@ def test_pruned_search(size: int, tmp_path: Path) -> None:
         "all": lambda query, k: plain.search([query], k, scoring),
         "tantivy": in_tantivy(tmp_path / "tantivy", size),
     }
+    engines |= in_pisa(tmp_path / "pisa", texts(size))
     if size <= LARGEST_BM25S:
         engines["bm25s"] = in_bm25s(size)
     others = [name for name in engines if name != "pruned"]

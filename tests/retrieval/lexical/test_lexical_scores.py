@@ -138,3 +138,16 @@ def test_okapi_needs_a_whole_vocabulary(tmp_path: Path) -> None:
     part = index.statistics(["cars"])._replace(mean_idf=None)
     with pytest.raises(BadInputError, match="okapi variant requires the idf of the whole vocabulary"):
         index.search(["cars"], 3, BM25(variant="okapi"), part)
+
+
+@pytest.mark.parametrize(
+    "scoring", [*(BM25(variant=v) for v in sorted(VARIANTS)), QueryLikelihood()], ids=lambda s: s.name
+)
+def test_terms_scored_together_score_as_alone(tmp_path: Path, scoring: BM25 | QueryLikelihood) -> None:
+    words = ["cars", "city", "the", "zoo"]
+    statistics = index_of(tmp_path, TEXTS).statistics(words)
+    frequencies, lengths = np.arange(1, 40, dtype=np.uint16), np.arange(40, 1, -1, dtype=np.int32)
+    together = scoring.table(words, frequencies, lengths, statistics)
+    alone = [scoring.term(word, frequencies, lengths, statistics) for word in words]
+    assert (together.dtype, together.shape) == (np.float32, (4, 39))
+    assert [row.tobytes() for row in together] == [scores.tobytes() for scores in alone]

@@ -151,9 +151,8 @@ def test_bounds_are_the_greatest_scores_of_their_pieces(tmp_path: Path, variant:
     kept = Pruning(index.postings)
     pieces, lengths = kept._pieces(0), kept._classes()
     tables = pruning._tables([QueryTerm("w0", 0, 1)], [pieces], pieces.most, lengths.shortest, scoring, statistics)
-    bounds = np.empty(3, np.float32)
-    loops.bound(pieces.least, pieces.greatest, tables[0], bounds)
-    assert bounds.tolist() == [scores[docs // PIECE == n].max() for n in range(3)]
+    bounds = loops.bound(pieces.least[np.newaxis], pieces.greatest[np.newaxis], tables)
+    assert bounds[0].tolist() == [scores[docs // PIECE == n].max() for n in range(3)]
 
 
 @settings(deadline=None)
@@ -191,7 +190,7 @@ def test_the_pieces_that_are_kept_are_few(large: LexicalIndex, monkeypatch: pyte
     numbers = [large.postings.find(word) for word in ("w0", "w1", "w2", "w0", "w4")]
     for number in numbers:
         assert number is not None
-        kept._pieces(number)
+        kept._all_pieces([number])
     assert list(kept._kept) == numbers[-2:]
     assert kept._bytes == 2 * each
 
