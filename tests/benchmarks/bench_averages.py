@@ -74,7 +74,9 @@ def settings() -> list[tuple[str, tuple[int, ...], str, tuple[float, ...]]]:
 @pytest.mark.benchmark
 @pytest.mark.parametrize("kind", ["0 and 1", "k/5"])
 def test_coverage_of_means_over_data_sets(kind: str) -> None:
-    print(f"\n{kind}, {TRIALS} trials: coverage and width in points\nsets  questions  share  mover        cumulants    score")
+    print(
+        f"\n{kind}, {TRIALS} trials: coverage and width in points\nsets  questions  share  mover        cumulants    score"
+    )
     covered: dict[str, list[tuple[float, int, str]]] = {}
     for questions, sizes, share, shares in settings():
         truth = float(np.mean(shares))

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pytest
 
 from berdseye.annotation.batches.draws import FLOOR
+from berdseye.evaluation.statistics import drawn_sample
 from berdseye.evaluation.statistics.anytime import evidence, interval_at_all_times
 from berdseye.evaluation.statistics.drawn_sample import DrawnSample, sum_of_totals, total
 
@@ -170,6 +171,17 @@ def test_coverage_of_corrected_means(questions: bool) -> None:
                 covered, width, alone = share_held(order, detector, draws, questions=questions, trials=TRIALS)
                 print(f"{order:11}  {detector:8}  {draws:5d}  {covered:7.1%}  {width:5.3f}  {alone:5.3f}")
                 assert covered > 0.93 - 2 * (0.05 / TRIALS) ** 0.5
+
+
+@pytest.mark.benchmark
+def test_coverage_with_a_smaller_floor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an added error of 0.5 in place of 0.7 of the largest would give, for MRecall@5 by questions."""
+    monkeypatch.setattr(drawn_sample, "_SHARE", 0.5)
+    print(f"\nfloor of 0.5, MRecall@5 by questions, {TRIALS} trials\norder        detector  draws  covered  width")
+    for order in ORDERS:
+        for detector, draws in (("good", 50), ("good", 100), ("poor", 50)):
+            covered, width, _ = share_held(order, detector, draws, questions=True, trials=TRIALS)
+            print(f"{order:11}  {detector:8}  {draws:5d}  {covered:7.1%}  {width:5.3f}")
 
 
 @pytest.mark.benchmark

@@ -106,12 +106,9 @@ def wilson(hits: int, n: int) -> Estimate:
 @pytest.mark.parametrize("all_right", [False, True])
 def test_the_mean_of_shares_that_are_all_at_a_bound(sizes: tuple[int, ...], all_right: bool) -> None:
     found = mean_of_means([wilson(all_right * n, n) for n in sizes])
-    if len(set(sizes)) == 1:
-        # Three times 0 of 10 are 0 of 30: the end of Wilson's interval is z^2 / (n + z^2) = 3.8415 / 33.8415.
-        end = 3.8415 / 33.8415
-    else:
-        # The most probable shares with a given mean are 0 of 25, and p of 5 questions: p / 2 = z sqrt(p (1 - p) / 5) / 2.
-        end = 3.8415 / (5 + 3.8415) / 2
+    # Three times 0 of 10 are 0 of 30: the end of Wilson's interval is z^2 / (n + z^2) = 3.8415 / 33.8415. For 5 and 25, the most
+    # probable shares with a given mean are 0 of 25, and p of 5 questions: p / 2 = z sqrt(p (1 - p) / 5) / 2.
+    end = 3.8415 / 33.8415 if len(sizes) == 3 else 3.8415 / (5 + 3.8415) / 2
     assert abs((1 - found.low if all_right else found.high) - end) < 1e-5
     assert (found.high if all_right else found.low) == found.value == all_right
 
@@ -121,10 +118,11 @@ def test_the_mean_of_means_by_hand() -> None:
     found = mean_of_means([wilson(5, 10), wilson(5, 10)])
     assert found == pytest.approx(wilson(10, 20), abs=1e-6)
     # Two shares of opposite skewness, 2 and 8 of 10: the test of the mean .5 - d moves them to p1 and p2, where
-    # 10 (.2 - p1) / (p1 (1 - p1)) = 10 (.8 - p2) / (p2 (1 - p2)) = m, and d = 1.959964 sqrt((p1 (1 - p1) + p2 (1 - p2)) / 10) / 2.
+    # 10 (.2 - p1) = m p1 (1 - p1), 10 (.8 - p2) = m p2 (1 - p2) and d = z sqrt((p1 (1 - p1) + p2 (1 - p2)) / 10) / 2.
+    # The sum of the first two is 20 d = 10 m (2 d / z)^2, so that m = z^2 / (2 d).
     apart = mean_of_means([wilson(2, 10), wilson(8, 10)])
-    d, m = 0.5 - apart.low, 0.0
-    m = 1.959964**2 / (2 * d)  # by d = z^2 / 2 / m, from the three equations
+    d = 0.5 - apart.low
+    m = 1.959964**2 / (2 * d)
     p1, p2 = (((10 + m) - sqrt((10 + m) ** 2 - 40 * m * value)) / (2 * m) for value in (0.2, 0.8))
     assert d == pytest.approx(0.5 - (p1 + p2) / 2, abs=1e-6)
     assert d == pytest.approx(1.959964 * sqrt((p1 * (1 - p1) + p2 * (1 - p2)) / 10) / 2, abs=1e-6)
@@ -160,7 +158,9 @@ def test_intervals_without_a_width_add_nothing() -> None:
 def some_estimates(draw: st.DrawFn) -> list[Estimate]:
     """Draw two to six estimates of shares, or of other means with any interval about their values."""
     unit = st.floats(0, 1)
-    others = st.builds(lambda x, n: Estimate(sorted(x)[1], min(x), max(x), n), st.tuples(unit, unit, unit), st.integers(2, 500))
+    others = st.builds(
+        lambda x, n: Estimate(sorted(x)[1], min(x), max(x), n), st.tuples(unit, unit, unit), st.integers(2, 500)
+    )
     shares = st.integers(2, 400).flatmap(lambda n: st.integers(0, n).map(lambda hits: wilson(hits, n)))
     return draw(st.lists(st.one_of(shares, others), min_size=2, max_size=6))
 
