@@ -84,7 +84,7 @@ def drawn(random: np.random.Generator, people: Doubles, detector: Doubles, weigh
 def strata_of(weights: Doubles) -> npt.NDArray[np.int64]:
     """Return the stratum of each unit: one of five intervals of equal width between the least and the largest weight."""
     width = (weights.max() - weights.min()) / STRATA
-    return np.minimum((weights - weights.min()) / max(width, 1e-12), STRATA - 1).astype(np.int64)
+    return np.asarray(np.minimum((weights - weights.min()) / max(width, 1e-12), STRATA - 1), dtype=np.int64)
 
 
 def by_stratum(
