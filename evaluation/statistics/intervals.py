@@ -12,6 +12,8 @@ Doubles = npt.NDArray[np.float64]
 _RESAMPLES = 2000
 _SMALL, _RARE = 10, 5
 _DIGITS = 12
+_NORMAL = 1.959964
+_HALVINGS = 32
 
 
 class Estimate(NamedTuple):
@@ -92,9 +94,60 @@ def resampled_means(values: Doubles, resamples: int, random: np.random.Generator
 
 
 def mean_of_means(estimates: Sequence[Estimate]) -> Estimate:
-    """Compute the unweighted mean of independent means; its interval is recovered from theirs (MOVER; Zou and Donner, 2008)."""
+    """Compute the unweighted mean of independent means, with a 95% interval derived from theirs (`ends_of_sum`).
+
+    The ends are NaN if a mean has no interval, and everything is NaN if one has no value. One mean alone is returned as it is.
+    """
+    if len(estimates) == 1:
+        return estimates[0]
     values, lows, highs, counts = (np.array(column, dtype=np.float64) for column in zip(*estimates, strict=True))
+    low, high = (end / len(values) for end in ends_of_sum(values, lows, highs, counts))
     mean = float(values.mean())
-    below = float(np.sqrt(((values - lows) ** 2).sum())) / len(values)
-    above = float(np.sqrt(((highs - values) ** 2).sum())) / len(values)
-    return Estimate(mean, mean - below, mean + above, int(counts.sum()))
+    return Estimate(mean, float(np.minimum(low, mean)), float(np.maximum(high, mean)), int(counts.sum()))
+
+
+def ends_of_sum(values: Doubles, lows: Doubles, highs: Doubles, counts: Doubles) -> tuple[float, float]:
+    """Return the ends of the 95% interval of a sum of independent means, from the interval of each.
+
+    `values`, `lows`, `highs` and `counts` (of questions) are float64[n_means]. The rule is the score interval of a sum over
+    strata (a test of each possible sum, with the most probable means that have it), for means whose variance changes with the
+    mean. For z = 1.96, c = z^2 / n, and a mean x below its value that lies `below` and `above` from its ends, z^2 times the
+    variance is taken as
+
+        W(x) = (1 + c) (below above - (above - below) x) - c x^2,
+
+    the parabola with the curvature of a share's variance that gives back both ends of the mean's own interval: W(below) =
+    below^2, W(-above) = above^2. For Wilson's intervals it is z^2 p (1 - p) / n itself. The lower end is the sum of the values
+    less the sum of the x = m W(x), with the one m for which m^2 (sum of W) = 1; the upper end is found likewise.
+
+    MOVER (Zou and Donner, Statistics in Medicine 27, 2008) takes each variance at the end of the mean's own interval, which is
+    further away than a sum of several goes. `tests/benchmarks/bench_averages.py` measures both.
+
+    The ends enclose the sum of the values, and lie between the sums of the ends. They are NaN if an end or a value is.
+    """
+    below, above, c = values - lows, highs - values, _NORMAL**2 / np.maximum(counts, 1.0)
+    value = float(values.sum())
+    return value - _distance(below, above, c), value + _distance(above, below, c)
+
+
+def _distance(near: Doubles, far: Doubles, c: Doubles) -> float:
+    """Return the distance from a sum to its end, from the distances of the means to their ends on this side and the other."""
+    if not np.isfinite(near + far).all():
+        return float("nan")
+    near, far = np.maximum(near, 0.0), np.maximum(far, 0.0)
+    if not near.any():
+        return 0.0
+    least, most = 0.0, 1.0 / float(near.max())
+    for _ in range(_HALVINGS):
+        middle = (least + most) / 2
+        # m (sum of x) is m^2 (sum of W), and increases with m. At the upper limit it is 1 for the largest x alone.
+        least, most = (middle, most) if middle * _moved(near, far, c, middle).sum() < 1 else (least, middle)
+    return float(np.minimum(_moved(near, far, c, most), near).sum())
+
+
+def _moved(near: Doubles, far: Doubles, c: Doubles, m: float) -> Doubles:
+    """Return the x = m W(x) of each mean, the root that is not negative, float64[n_means]."""
+    linear, constant = 1 + m * (1 + c) * (far - near), m * (1 + c) * near * far
+    root = np.sqrt(linear**2 + 4 * m * c * constant)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(linear > 0, 2 * constant / (linear + root), (root - linear) / (2 * m * c))

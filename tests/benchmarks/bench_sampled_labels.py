@@ -2,7 +2,8 @@
 
 Seeded; the number of trials is BERDSEYE_BENCH_TRIALS, 2,000 unless it is set. A trial is a data set of 200 questions of 2 to 6
 perspectives with five passages each. Whether a passage supports a perspective depends on the question, so that labels of a
-question are alike. Orders draw passages (Precision@5) or questions (MRecall@5).
+question are alike. Orders draw passages (Precision@5) or questions (MRecall@5). Strata are five intervals of equal width of the
+detector's uncertainty: draws in each as a batch of its own, or one batch whose units of a stratum have one weight.
 """
 
 import os
@@ -15,8 +16,9 @@ import numpy.typing as npt
 import pytest
 
 from berdseye.annotation.batches.draws import FLOOR
+from berdseye.evaluation.statistics import drawn_sample
 from berdseye.evaluation.statistics.anytime import evidence, interval_at_all_times
-from berdseye.evaluation.statistics.drawn_sample import DrawnSample, total
+from berdseye.evaluation.statistics.drawn_sample import DrawnSample, sum_of_totals, total
 
 Doubles = npt.NDArray[np.float64]
 TRIALS = int(os.environ.get("BERDSEYE_BENCH_TRIALS", "2000"))
@@ -24,6 +26,7 @@ QUESTIONS, DEPTH, WIDEST = 200, 5, 6
 SHARPNESS = {"good": 1.6, "poor": 0.7, "useless": 0.0}
 """By how many standard deviations a detector's scores of supporting and other pairs lie apart from the middle."""
 ORDERS = ("random", "uncertainty", "decision")
+STRATA = 5
 
 
 class World(NamedTuple):
@@ -78,6 +81,65 @@ def drawn(random: np.random.Generator, people: Doubles, detector: Doubles, weigh
     )  # fmt: skip
 
 
+def strata_of(weights: Doubles) -> npt.NDArray[np.int64]:
+    """Return the stratum of each unit: one of five intervals of equal width between the least and the largest weight."""
+    width = (weights.max() - weights.min()) / STRATA
+    return np.asarray(np.minimum((weights - weights.min()) / max(width, 1e-12), STRATA - 1), dtype=np.int64)
+
+
+def by_stratum(
+    random: np.random.Generator, people: Doubles, detector: Doubles, weights: Doubles, draws: int, *, evenly: bool
+) -> list[DrawnSample]:
+    """Return a sample at random of each stratum, with numbers of draws as even as its units allow or in proportion to them."""
+    strata = [np.flatnonzero(strata_of(weights) == number) for number in range(STRATA)]
+    sizes = np.array([len(units) for units in strata])
+    if evenly:  # as `berdseye batch create --sample N --by probability`
+        wanted = sorted((place, number) for number, size in enumerate(sizes) for place in range(size))[:draws]
+        taken = np.bincount([number for _, number in wanted], minlength=STRATA)
+    else:
+        taken = np.minimum(np.maximum(np.round(draws * sizes / sizes.sum()).astype(int), 2), sizes)
+    return [
+        drawn(random, people[units], detector[units], np.ones(len(units)), count)
+        for units, count in zip(strata, taken.tolist(), strict=True)
+        if len(units)
+    ]
+
+
+def share_held_by_strata(kind: str, detector: str, draws: int, *, questions: bool) -> tuple[float, float]:
+    """Return the share of intervals with the true value and their mean width, for a kind of strata."""
+    random, held, widths = np.random.default_rng(1), 0, []
+    for _ in range(TRIALS):
+        seen = world(random, detector)
+        said = (seen.chance >= 0.5) & seen.real
+        people, by_detector = (
+            mrecall(labels, seen.real) if questions else precision(labels) for labels in (seen.truth, said)
+        )
+        weights = weights_of("uncertainty", seen, questions=questions)
+        if kind == "one batch":
+            strata = strata_of(weights)
+            means = np.bincount(strata, weights, STRATA) / np.maximum(np.bincount(strata, minlength=STRATA), 1)
+            samples = [drawn(random, people, by_detector, means[strata], draws)]
+        else:
+            samples = by_stratum(random, people, by_detector, weights, draws, evenly=kind == "even")
+        estimate = sum_of_totals(samples).estimate
+        held += estimate.low <= people.sum() <= estimate.high
+        widths.append((estimate.high - estimate.low) / len(people))
+    return held / TRIALS, float(np.mean(widths))
+
+
+@pytest.mark.benchmark
+@pytest.mark.parametrize("questions", [False, True])
+def test_coverage_with_strata(questions: bool) -> None:
+    print(f"\nstrata, {'MRecall@5 by questions' if questions else 'Precision@5 by passages'}, {TRIALS} trials")
+    print("strata        detector  draws  covered  width")
+    for kind in ("one batch", "proportional", "even"):
+        for detector in SHARPNESS:
+            for draws in (50, 100) if questions else (50, 100, 200, 500):
+                covered, width = share_held_by_strata(kind, detector, draws, questions=questions)
+                print(f"{kind:12}  {detector:8}  {draws:5d}  {covered:7.1%}  {width:5.3f}")
+                assert covered > 0.94 - 2 * (0.05 / TRIALS) ** 0.5
+
+
 def share_held(order: str, detector: str, draws: int, *, questions: bool, trials: int) -> tuple[float, float, float]:
     """Return the share of intervals with the true value, their mean width, and the width of people's labels alone."""
     random, held, widths, alone = np.random.default_rng(1), 0, [], []
@@ -109,6 +171,17 @@ def test_coverage_of_corrected_means(questions: bool) -> None:
                 covered, width, alone = share_held(order, detector, draws, questions=questions, trials=TRIALS)
                 print(f"{order:11}  {detector:8}  {draws:5d}  {covered:7.1%}  {width:5.3f}  {alone:5.3f}")
                 assert covered > 0.93 - 2 * (0.05 / TRIALS) ** 0.5
+
+
+@pytest.mark.benchmark
+def test_coverage_with_a_smaller_floor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an added error of 0.5 in place of 0.7 of the largest would give, for MRecall@5 by questions."""
+    monkeypatch.setattr(drawn_sample, "_SHARE", 0.5)
+    print(f"\nfloor of 0.5, MRecall@5 by questions, {TRIALS} trials\norder        detector  draws  covered  width")
+    for order in ORDERS:
+        for detector, draws in (("good", 50), ("good", 100), ("poor", 50)):
+            covered, width, _ = share_held(order, detector, draws, questions=True, trials=TRIALS)
+            print(f"{order:11}  {detector:8}  {draws:5d}  {covered:7.1%}  {width:5.3f}")
 
 
 @pytest.mark.benchmark

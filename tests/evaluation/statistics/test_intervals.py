@@ -1,12 +1,15 @@
 """Intervals: against statsmodels and published formulas, and how often they hold what they promise."""
 
 from math import isnan, nan, sqrt
+from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
+from berdseye.evaluation.statistics.intervals import Estimate, ends_of_sum, mean_of_means, mean_with_interval
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 2), (0, 30), (3, 10), (30, 30), (150, 300)])
@@ -95,22 +98,85 @@ def test_the_bootstrap_covers_the_truth_about_as_often_as_it_says() -> None:
     assert 0.91 <= np.mean(held) <= 0.99
 
 
+def wilson(hits: int, n: int) -> Estimate:
+    return mean_with_interval(np.repeat([1.0, 0.0], [hits, n - hits]))
+
+
+@pytest.mark.parametrize("sizes", [(10, 10, 10), (5, 25)])
+@pytest.mark.parametrize("all_right", [False, True])
+def test_the_mean_of_shares_that_are_all_at_a_bound(sizes: tuple[int, ...], all_right: bool) -> None:
+    found = mean_of_means([wilson(all_right * n, n) for n in sizes])
+    # Three times 0 of 10 are 0 of 30: the end of Wilson's interval is z^2 / (n + z^2) = 3.8415 / 33.8415. For 5 and 25, the most
+    # probable shares with a given mean are 0 of 25, and p of 5 questions: p / 2 = z sqrt(p (1 - p) / 5) / 2.
+    end = 3.8415 / 33.8415 if len(sizes) == 3 else 3.8415 / (5 + 3.8415) / 2
+    assert abs((1 - found.low if all_right else found.high) - end) < 1e-5
+    assert (found.high if all_right else found.low) == found.value == all_right
+
+
 def test_the_mean_of_means_by_hand() -> None:
-    # Value (.2 + .4 + .6) / 3; below: sqrt(.1^2 + .2^2 + .2^2) / 3 = .1; above: sqrt(.2^2 + .1^2 + .2^2) / 3 = .1.
-    found = mean_of_means([Estimate(0.2, 0.1, 0.4, 10), Estimate(0.4, 0.2, 0.5, 20), Estimate(0.6, 0.4, 0.8, 30)])
-    assert found == pytest.approx((0.4, 0.3, 0.5, 60))
+    # Half the questions of either set: the shares stay equal, as those of one set of 20 (Wilson's interval of 10 of 20).
+    found = mean_of_means([wilson(5, 10), wilson(5, 10)])
+    assert found == pytest.approx(wilson(10, 20), abs=1e-6)
+    # Two shares of opposite skewness, 2 and 8 of 10: the test of the mean .5 - d moves them to p1 and p2, where
+    # 10 (.2 - p1) = m p1 (1 - p1), 10 (.8 - p2) = m p2 (1 - p2) and d = z sqrt((p1 (1 - p1) + p2 (1 - p2)) / 10) / 2.
+    # The sum of the first two is 20 d = 10 m (2 d / z)^2, so that m = z^2 / (2 d).
+    apart = mean_of_means([wilson(2, 10), wilson(8, 10)])
+    d = 0.5 - apart.low
+    m = 1.959964**2 / (2 * d)
+    p1, p2 = (((10 + m) - sqrt((10 + m) ** 2 - 40 * m * value)) / (2 * m) for value in (0.2, 0.8))
+    assert d == pytest.approx(0.5 - (p1 + p2) / 2, abs=1e-6)
+    assert d == pytest.approx(1.959964 * sqrt((p1 * (1 - p1) + p2 * (1 - p2)) / 10) / 2, abs=1e-6)
+    assert apart.high == pytest.approx(0.5 + d, abs=1e-6)
 
 
 def test_the_mean_of_one_mean_is_itself_and_one_without_interval_has_none() -> None:
     one = Estimate(0.2, 0.1, 0.4, 10)
-    assert mean_of_means([one]) == pytest.approx(one)
+    assert mean_of_means([one]) == one
+    assert ends_of_sum(*(np.array([x]) for x in one)) == pytest.approx((0.1, 0.4))
     mixed = mean_of_means([one, Estimate(0.6, nan, nan, 1)])
     assert mixed.value == pytest.approx(0.4)
     assert isnan(mixed.low)
+    assert isnan(mixed.high)
     assert mixed.n == 11
+    nothing = mean_of_means([one, Estimate(nan, nan, nan, 0)])
+    assert all(map(isnan, nothing[:3]))
 
 
 def test_the_mean_of_means_is_the_interval_of_normal_means() -> None:
-    # For symmetric intervals the method is the normal one: the half-widths' root sum of squares over their number.
-    found = mean_of_means([Estimate(0.5, 0.4, 0.6, 1), Estimate(0.5, 0.4, 0.6, 1)])
-    assert (found.low, found.high) == pytest.approx((0.5 - sqrt(0.02) / 2, 0.5 + sqrt(0.02) / 2))
+    # For many questions and symmetric intervals, the half-widths' root sum of squares over their number.
+    found = mean_of_means([Estimate(0.5, 0.49, 0.51, 10**9), Estimate(0.5, 0.49, 0.51, 10**9)])
+    assert (found.low, found.high) == pytest.approx((0.5 - sqrt(0.0002) / 2, 0.5 + sqrt(0.0002) / 2))
+
+
+def test_intervals_without_a_width_add_nothing() -> None:
+    assert mean_of_means([Estimate(0.5, 0.5, 0.5, 3)] * 2) == (0.5, 0.5, 0.5, 6)
+    found = mean_of_means([Estimate(0.5, 0.5, 0.5, 3), Estimate(0.3, 0.1, 0.4, 10)])
+    assert found == pytest.approx((0.4, 0.3, 0.45, 13))
+
+
+@st.composite
+def some_estimates(draw: st.DrawFn) -> list[Estimate]:
+    """Draw two to six estimates of shares, or of other means with any interval about their values."""
+    unit = st.floats(0, 1)
+    others = st.builds(
+        lambda x, n: Estimate(sorted(x)[1], min(x), max(x), n), st.tuples(unit, unit, unit), st.integers(2, 500)
+    )
+    shares = st.integers(2, 400).flatmap(lambda n: st.integers(0, n).map(lambda hits: wilson(hits, n)))
+    return draw(st.lists(st.one_of(shares, others), min_size=2, max_size=6))
+
+
+@given(some_estimates(), st.randoms())
+def test_the_mean_of_means_lies_within_its_parts_in_any_order(estimates: list[Estimate], random: Random) -> None:
+    found = mean_of_means(estimates)
+    values, lows, highs, _ = (np.array(column) for column in zip(*estimates, strict=True))
+    assert found.value == pytest.approx(values.mean())
+    assert lows.mean() - 1e-9 <= found.low <= found.value <= found.high <= highs.mean() + 1e-9
+    k = len(estimates)
+    # An interval of the sum is at least as wide as the widest part alone, and no wider than all parts moving together.
+    assert found.high - found.value >= (highs - values).max() / k - 1e-7
+    assert found.value - found.low >= (values - lows).max() / k - 1e-7
+    shuffled = list(estimates)
+    random.shuffle(shuffled)
+    assert mean_of_means(shuffled) == pytest.approx(found, abs=1e-8)
+    mirrored = mean_of_means([Estimate(1 - e.value, 1 - e.high, 1 - e.low, e.n) for e in estimates])
+    assert (mirrored.low, mirrored.high) == pytest.approx((1 - found.high, 1 - found.low), abs=1e-7)
