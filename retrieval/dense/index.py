@@ -10,6 +10,7 @@ import numpy as np
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Ranking
 from berdseye.retrieval.dense.gpu import MOST_RESULTS, on_gpus
+from berdseye.retrieval.dense.many_queries import FEWEST, multiplies, search_many
 from berdseye.retrieval.encoders.protocol import Similarity, Vectors
 from berdseye.retrieval.indexes import index_files
 from berdseye.retrieval.ranking import top_k
@@ -37,6 +38,7 @@ class DenseIndex:
         self.vectors, self.similarity, self.exact, self.path = vectors, similarity, exact, path
         self._parameters = _search_parameters(vectors, probes)
         self._on_gpus = on_gpus(vectors) if exact else None
+        self._multiplies = exact and multiplies(vectors)
 
     @property
     def count(self) -> int:
@@ -66,6 +68,8 @@ class DenseIndex:
     def _scored(self, queries: Vectors, k: int) -> tuple[Any, Any]:
         if self._on_gpus is not None and k <= MOST_RESULTS:
             scores, ids = self._on_gpus.search(queries, k)
+        elif self._multiplies and len(queries) >= FEWEST:
+            scores, ids = search_many(self.vectors, queries, k)
         else:
             scores, ids = self.vectors.search(np.ascontiguousarray(queries), k, params=self._parameters)
         return (-scores if self.similarity == "euclidean" else scores), ids
