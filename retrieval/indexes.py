@@ -148,9 +148,8 @@ def _build(folder: Path, corpus: Corpus, indexer: Indexer[Made], progress: Progr
         if done == 0:
             shutil.rmtree(building, ignore_errors=True)
             building.mkdir(parents=True)
-            write_json(
-                building / _MANIFEST, asdict(_manifest(corpus, indexer, {}))
-            )  # names no files: it is not complete
+            # It names no files, since the index is not complete.
+            write_json(building / _MANIFEST, asdict(_manifest(corpus, indexer, {})))
         indexer.build(batches(done), building)
         sync_folder(building)
         files = {p.name: p.stat().st_size for p in building.iterdir() if p.name != _MANIFEST}

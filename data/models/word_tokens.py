@@ -22,9 +22,10 @@ SPACE = "▁"
 
 
 class WordTokens:
-    """Tokenizes texts by their words, of which it remembers up to `most` with their token ids.
+    """Tokenizes texts by their words, of which it remembers about `most` with their token ids.
 
-    `special` are tokens that the tokenizer finds within a text before it looks at words. Several threads may use one object.
+    Texts with spaces in a row or at an end, or with a token that the tokenizer finds before it looks at words, are tokenized
+    whole. Several threads may use one object.
     """
 
     def __init__(self, tokenizer: Tokenizer, *, most: int = _MOST_WORDS) -> None:

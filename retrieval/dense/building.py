@@ -1,4 +1,4 @@
-"""Building FAISS indexes of vectors: they are buffered on disk, from where an interrupted build goes on.
+"""Building FAISS indexes of vectors: they are buffered on disk, so that an interrupted build can continue.
 
 Building an index takes no more memory than the index itself.
 """

@@ -8,6 +8,8 @@ import numpy as np
 
 from berdseye.retrieval.encoders.protocol import Vectors
 
+FEWEST = 100_000
+"""Fewer vectors are searched fast enough without a copy, for which FAISS reserves memory of the GPU."""
 MOST_RESULTS = 2048
 """The largest number of results that FAISS finds on a GPU."""
 
@@ -25,8 +27,8 @@ class OnGpus:
 
 
 def on_gpus(vectors: Any) -> OnGpus | None:
-    """A copy of an index on the GPUs; None without one, or if the vectors do not fit into their memory."""
-    if faiss.get_num_gpus() == 0:
+    """A copy of an index on the GPUs; None without one, for few vectors, or if they do not fit into their memory."""
+    if vectors.ntotal < FEWEST or faiss.get_num_gpus() == 0:
         return None
     library: Any = faiss  # its type stubs lack what only the version for GPUs has
     options = library.GpuMultipleClonerOptions()

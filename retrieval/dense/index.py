@@ -66,12 +66,12 @@ class DenseIndex:
             yield start, self.vectors.reconstruct_n(start, min(_BLOCK, self.count - start))
 
     def _scored(self, queries: Vectors, k: int) -> tuple[Any, Any]:
+        found: tuple[Any, Any] | None = None
         if self._on_gpus is not None and k <= MOST_RESULTS:
-            scores, ids = self._on_gpus.search(queries, k)
+            found = self._on_gpus.search(queries, k)
         elif self._multiplies and len(queries) >= FEWEST:
-            scores, ids = search_many(self.vectors, queries, k)
-        else:
-            scores, ids = self.vectors.search(np.ascontiguousarray(queries), k, params=self._parameters)
+            found = search_many(self.vectors, queries, k)
+        scores, ids = found or self.vectors.search(np.ascontiguousarray(queries), k, params=self._parameters)
         return (-scores if self.similarity == "euclidean" else scores), ids
 
     def _settle(self, query: Any, ids: Any, scores: Any, k: int) -> Ranking:

@@ -37,6 +37,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         assert co.shard
         return Copy(index)
 
+    monkeypatch.setattr("berdseye.retrieval.dense.gpu.FEWEST", COUNT)
     monkeypatch.setattr(faiss, "get_num_gpus", lambda: 1)
     monkeypatch.setattr(faiss, "GpuMultipleClonerOptions", SimpleNamespace, raising=False)
     monkeypatch.setattr(faiss, "index_cpu_to_all_gpus", to_all_gpus)
@@ -65,6 +66,13 @@ def test_vectors_that_do_not_fit_stay_with_the_processor(
     monkeypatch.setattr(faiss, "index_cpu_to_all_gpus", full)
     queries = np.ones((1, DIMENSION), np.float32)
     assert len(DenseIndex(vectors, "dot", exact=True).search(queries, 10)[0].ids) == 10
+    assert asked == []
+
+
+def test_few_vectors_stay_with_the_processor(asked: list[int]) -> None:
+    few = faiss.IndexFlatIP(DIMENSION)
+    few.add(np.ones((COUNT - 1, DIMENSION), np.float32))
+    DenseIndex(few, "dot", exact=True).search(np.ones((1, DIMENSION), np.float32), 10)
     assert asked == []
 
 

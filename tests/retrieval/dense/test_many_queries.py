@@ -56,6 +56,17 @@ def test_scores_that_a_matrix_product_rounds_apart_are_settled() -> None:
     assert len(np.unique(scores)) == 1
 
 
+@pytest.mark.parametrize("damage", [np.nan, np.inf, -np.inf, 3e38])
+def test_vectors_that_are_not_finite_are_left_to_faiss(damage: float) -> None:
+    vectors = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
+    vectors[17] = damage
+    queries = np.full((FEWEST, 4), 2, np.float32)
+    assert search_many(index_of(vectors), queries, 10) is None
+    there = DenseIndex(index_of(vectors), "dot", exact=True)
+    together, alone = there.search(queries, 10)[3], there.search(queries[3:4], 10)[0]
+    assert together.ids.tolist() == alone.ids.tolist()
+
+
 def test_other_indexes_are_searched_by_faiss() -> None:
     assert multiplies(index_of(np.ones((2, 4), np.float32)))
     assert not multiplies(faiss.IndexFlatL2(4))
