@@ -38,13 +38,14 @@ class Loaded(NamedTuple):
 class LocalModel:
     """Any causal language model in a format that transformers reads, including GGUF files.
 
-    It runs on an accelerator if there is one, otherwise in float32 on the CPU. The model's own chat template formats chats;
-    for a base model, which has none, the messages are joined by blank lines.
+    It runs on an accelerator if there is one, in bfloat16, otherwise in float32 on the CPU, or, with `half`, in bfloat16 too.
+    The model's own chat template formats chats; for a base model, which has none, the messages are joined by blank lines.
     """
 
-    def __init__(self, model: str, *, batch: int = 8) -> None:
+    def __init__(self, model: str, *, batch: int = 8, half: bool = False) -> None:
         self.model = model
         self.batch = batch
+        self.half = half
 
     @property
     def name(self) -> str:
@@ -62,7 +63,7 @@ class LocalModel:
     def load(self) -> Loaded:
         """Load the model; the last one used stays in memory."""
         with _ONE_AT_A_TIME:
-            return _load(self.model, self.location, self.version)
+            return _load(self.model, self.location, self.version, self.half)
 
     def written(self, prompt: Prompt) -> str:
         """The chat as the model's input text; control tokens in messages are broken up, so that no text can end its turn."""
@@ -129,7 +130,7 @@ class LocalModel:
 
 
 @lru_cache(maxsize=1)
-def _load(name: str, location: str | Path, version: str) -> Loaded:
+def _load(name: str, location: str | Path, version: str, half: bool) -> Loaded:
     del version  # part of the cache key, so that changed weights are loaded again
     with loading(name), _without_bars():
         import torch
@@ -145,7 +146,7 @@ def _load(name: str, location: str | Path, version: str) -> Loaded:
         tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left", **options)
         if tokenizer.pad_token is None:
             tokenizer.pad_token = tokenizer.eos_token
-        dtype = torch.float32 if device.type == "cpu" else torch.bfloat16
+        dtype = torch.float32 if device.type == "cpu" and not half else torch.bfloat16
         model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, **options)
         return Loaded(tokenizer, model.eval().to(device))
 

@@ -16,15 +16,21 @@ Template = Literal["auto", "chat", "none"]
 TEMPLATES = ("auto", "chat", "none")
 """`auto` is the model's chat template if it has one, otherwise plain text."""
 
+HALF = 16
+"""The bits of a number in half precision (bfloat16)."""
+
 _ADAPTER = "adapter_config.json"
 _KEPT_OPEN = 1  # one model may take all the memory
 
 
 class AnsweringModel(LocalModel):
-    """A language model by name. `adapter` is the folder of a PEFT adapter over it; `bits` is 4, 8, or 0 for full precision."""
+    """A language model by name. `adapter` is the folder of a PEFT adapter over it.
+
+    `bits` of each weight are 4 or 8 (quantized, which takes a GPU), 16 (bfloat16), or 0 for the usual precision of the device.
+    """
 
     def __init__(self, model: str, *, template: Template = "auto", bits: int = 0, adapter: Path | None = None) -> None:
-        super().__init__(model)
+        super().__init__(model, half=bits == HALF)
         self.template = template
         self.bits = bits
         self.adapter = adapter
@@ -48,9 +54,13 @@ class AnsweringModel(LocalModel):
 
     def reload(self) -> Loaded:
         """Load the model again, with the library that can read it."""
-        if self.adapter is None and not self.bits and not self._is_encoder_decoder():
+        if self.adapter is None and not self._quantized and not self._is_encoder_decoder():
             return super().load()
         return self._loaded_by_transformers()
+
+    @property
+    def _quantized(self) -> bool:
+        return self.bits not in (0, HALF)
 
     def _is_encoder_decoder(self) -> bool:
         source = self.location
@@ -70,10 +80,10 @@ class AnsweringModel(LocalModel):
             from berdseye.retrieval.encoders.running import without_output
 
             device = chosen_device()
-            options: dict[str, Any] = {"dtype": torch.bfloat16 if device.type != "cpu" else torch.float32}
+            options: dict[str, Any] = {"dtype": torch.bfloat16 if self.half or device.type != "cpu" else torch.float32}
             if isinstance(self.location, str):
                 options["revision"] = hub_commit(self.location)
-            if self.bits:
+            if self._quantized:
                 _check_bits(self.bits, device.type)
                 few_bits: Any = BitsAndBytesConfig
                 options["quantization_config"] = few_bits(**{f"load_in_{self.bits}bit": True})
@@ -83,10 +93,10 @@ class AnsweringModel(LocalModel):
                 own = self.adapter if self.adapter and (self.adapter / "tokenizer_config.json").is_file() else None
                 tokenizer = AutoTokenizer.from_pretrained(own or self.location, padding_side="left")
                 if self.adapter:
-                    model = _adapted(model, self.adapter, merge=not self.bits)
+                    model = _adapted(model, self.adapter, merge=not self._quantized)
             if tokenizer.pad_token is None:
                 tokenizer.pad_token = tokenizer.eos_token
-            return Loaded(tokenizer, (model if self.bits else model.to(device)).eval())
+            return Loaded(tokenizer, (model if self._quantized else model.to(device)).eval())
 
 
 def adapter_base(folder: Path) -> str:

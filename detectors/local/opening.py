@@ -1,6 +1,8 @@
 """Open local detectors by name: `prompted(MODEL)` and `lora(PATH)`, and the arguments of these and of `nli(...)` and
 `crossencoder(...)`."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -10,7 +12,7 @@ from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.local.answers import Answerer, open_answerer
 from berdseye.detectors.local.cross_encoder import MODEL_FOLDER, cross_encoder_detector, read_card
-from berdseye.detectors.local.language_model import TEMPLATES, AnsweringModel, Template, adapter_base, is_adapter
+from berdseye.detectors.local.language_model import HALF, TEMPLATES, AnsweringModel, Template, adapter_base, is_adapter
 from berdseye.detectors.local.lift import LiftDetector
 from berdseye.detectors.local.nli import nli_detector
 from berdseye.detectors.local.pair_model import PRECISIONS, Precision
@@ -26,7 +28,7 @@ Engine = Literal["transformers", "vllm"]
 ENGINES = ("transformers", "vllm")
 PROMPT_FILE = "prompt.txt"
 _LONGEST = 1_000_000
-_BITS = (4, 8)
+_BITS = (4, 8, HALF)
 
 
 def prompted_detector(
@@ -133,7 +135,8 @@ def open_nli(arguments: Arguments, workspace: Workspace | None) -> Detector:
     """Open `nli(MODEL,title=,windows=,max_length=,precision=,entailment=)`."""
     del workspace
     entailment = arguments.optional_number("entailment")
-    return nli_detector(
+    opened = partial(
+        nli_detector,
         arguments.name("model", None, place=True),
         title=_title(arguments) or "none",
         windows=arguments.name("windows", "max", among=AGGREGATES),
@@ -141,11 +144,13 @@ def open_nli(arguments: Arguments, workspace: Workspace | None) -> Detector:
         precision=cast(Precision, arguments.name("precision", "auto", among=PRECISIONS)),
         entailment=None if entailment is None else int(entailment),
     )
+    return _checked(arguments, opened)
 
 
 def open_cross_encoder(arguments: Arguments, workspace: Workspace | None) -> Detector:
     """Open `crossencoder(PATH,title=,windows=,max_length=,precision=)`."""
-    return cross_encoder_detector(
+    opened = partial(
+        cross_encoder_detector,
         arguments.name("path", None, place=True),
         workspace,
         title=_title(arguments),
@@ -153,11 +158,13 @@ def open_cross_encoder(arguments: Arguments, workspace: Workspace | None) -> Det
         max_length=arguments.count("max_length", high=_LONGEST),
         precision=cast(Precision, arguments.name("precision", "auto", among=PRECISIONS)),
     )
+    return _checked(arguments, opened)
 
 
 def open_prompted(arguments: Arguments, workspace: Workspace | None) -> Detector:
     """Open `prompted(MODEL,shots=,prompt=,template=,score=,answer=,title=,max_length=,bits=,engine=)`."""
-    return prompted_detector(
+    opened = partial(
+        prompted_detector,
         arguments.name("model", None, place=True),
         workspace,
         shots=int(arguments.number("shots", 0, high=1)),
@@ -170,11 +177,13 @@ def open_prompted(arguments: Arguments, workspace: Workspace | None) -> Detector
         bits=_bits(arguments),
         engine=cast(Engine, arguments.name("engine", "transformers", among=ENGINES)),
     )
+    return _checked(arguments, opened)
 
 
 def open_lora(arguments: Arguments, workspace: Workspace | None) -> Detector:
     """Open `lora(PATH,prompt=,template=,title=,max_length=,bits=)`."""
-    return lora_detector(
+    opened = partial(
+        lora_detector,
         arguments.name("path", None, place=True),
         workspace,
         prompt=arguments.optional_name("prompt"),
@@ -183,6 +192,13 @@ def open_lora(arguments: Arguments, workspace: Workspace | None) -> Detector:
         max_length=arguments.count("max_length", high=_LONGEST),
         bits=_bits(arguments),
     )
+    return _checked(arguments, opened)
+
+
+def _checked(arguments: Arguments, opened: Callable[[], Detector]) -> Detector:
+    """Open a detector after its arguments have been checked, since reading a model takes minutes."""
+    arguments.finish()
+    return opened()
 
 
 def _title(arguments: Arguments) -> Title | None:
@@ -194,5 +210,5 @@ def _title(arguments: Arguments) -> Title | None:
 def _bits(arguments: Arguments) -> int:
     bits = arguments.count("bits", high=max(_BITS)) or 0
     if bits and bits not in _BITS:
-        raise BadInputError(f"bits must be 4 or 8, got {bits}.")
+        raise BadInputError(f"bits must be 4, 8 or 16, got {bits}.")
     return bits

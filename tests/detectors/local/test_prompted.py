@@ -191,14 +191,25 @@ def test_names_versions_and_what_does_not_go_together(models: Path) -> None:
     assert len({detector.version for detector in opened}) == len(names)
     for name, error, message in (
         ("prompted(mine,score=lift,shots=1)", BadInputError, "uses no prompt"),
-        ("prompted(mine,bits=5)", BadInputError, "bits must be 4 or 8, got 5"),
+        ("prompted(mine,bits=5)", BadInputError, "bits must be 4, 8 or 16, got 5"),
         ("prompted(mine,bits=4)", UnavailableError, "requires a CUDA GPU"),
         ("prompted(mine,engine=vllm)", UnavailableError, "package vllm"),
         ("prompted(mine,answer=maybe)", UnknownNameError, "maybe"),
         ("prompted(nobody/nowhere)", UnavailableError, "cannot be loaded"),
+        ("prompted(nobody/nowhere,precision=bf16)", UnknownNameError, "Unknown parameter"),  # before a model is read
     ):
         with pytest.raises(error, match=message):
             parse_detector(name)
+
+
+@pytest.mark.parametrize("score", ["answer", "lift"])
+def test_sixteen_bits_are_half_precision_on_any_device(models: Path, score: str) -> None:
+    made_models.chat_model(models / "mine")
+    full, half = (parse_detector(f"prompted(mine,{bits}score={score})") for bits in ("", "bits=16,"))
+    assert half.answerer.model.dtype == torch.bfloat16  # type: ignore[attr-defined]
+    assert full.answerer.model.dtype == torch.float32  # type: ignore[attr-defined]
+    assert half.version != full.version
+    assert np.allclose(half.predict(PAIRS), full.predict(PAIRS), atol=0.02)
 
 
 def test_damaged_weights_of_a_chat_model_are_reported_with_the_model_and_a_hint(models: Path) -> None:
