@@ -20,6 +20,7 @@ from berdseye.detectors.stance.examples import STANCES
 
 PASSAGE, PADDING = 0, -1
 _FIRST_SKIP = (4.0, 0.0, -4.0)
+_UNSEEN = -1e4
 
 
 class Layer(nn.Module):
@@ -36,11 +37,18 @@ class Layer(nn.Module):
     def forward(
         self, x: Tensor, mask: Tensor | None, past: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Return the vectors after this layer, and the keys and values, [n, heads, length, width / heads]."""
+        """Return the vectors after this layer, and the keys and values, [n, heads, length, width / heads].
+
+        `mask` is added to the scores, [n, 1, length, length]. The products are written out, since PyTorch's fused attention is
+        several times slower on processors in half precision when gradients are wanted.
+        """
         query, key, value = (self._by_head(part(x)) for part in (self.query, self.key, self.value))
         if past is not None:
             key, value = torch.cat([past[0], key], dim=2), torch.cat([past[1], value], dim=2)
-        seen = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        scores = (query * query.shape[-1] ** -0.5) @ key.transpose(2, 3)
+        if mask is not None:
+            scores = scores + mask
+        seen = torch.softmax(scores, dim=-1, dtype=x.dtype) @ value
         x = self.joined_norm(x + self.joined(seen.transpose(1, 2).flatten(2)))
         return self.norm(x + self.down(nn.functional.gelu(self.up(x)))), (key, value)
 
@@ -74,9 +82,11 @@ class StanceNetwork(nn.Module):
         segments = packed.segments
         x = self.embedded(packed.ids, packed.places, (segments > PASSAGE).long())
         mine, theirs = segments.unsqueeze(2), segments.unsqueeze(1)
-        mask = ((theirs == PASSAGE) | (theirs == mine)).unsqueeze(1)
+        hidden = ~((theirs == PASSAGE) | (theirs == mine)).unsqueeze(1)
+        mask = torch.zeros(hidden.shape, dtype=x.dtype).masked_fill(hidden, _UNSEEN)
         for layer in self.layers:
             x, _ = layer(x, mask)
+        x = x.float()
         numbers = torch.arange(int(segments.max()) + 1).view(1, -1, 1)
         weights = (segments.unsqueeze(1) == numbers).to(x.dtype)
         counts = weights.sum(-1, keepdim=True)

@@ -31,6 +31,7 @@ from berdseye.detectors.stance.export import export
 from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork, packed
 from berdseye.detectors.stance.training import (
     CHECKPOINT,
+    HalfPrecision,
     StanceSettings,
     average_with,
     margin_loss,
@@ -172,8 +173,9 @@ def test_a_batch_holds_every_label_of_its_passages(base: Path) -> None:
     assert owners.tolist() == [number for number, count in enumerate(statements) for _ in range(count)]
 
 
+@pytest.mark.parametrize("half", [False, True], ids=["full precision", "half precision"])
 def test_training_learns_and_resumes_from_its_checkpoint(
-    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, half: bool
 ) -> None:
     monkeypatch.setattr(training, "_POOL", 32)
     monkeypatch.setattr(training, "_BATCH_TOKENS", 192)
@@ -182,7 +184,7 @@ def test_training_learns_and_resumes_from_its_checkpoint(
         ("trams are clean", "trams are bad", "trams are good"),
     ]
     examples = {"claims": [Example(p, (Statement(no, CONTRADICTED), Statement(yes, ENTAILED))) for p, no, yes in sides]}
-    settings = StanceSettings(steps=200, learning_rate=2e-3)
+    settings = StanceSettings(steps=200, learning_rate=2e-3, half=half)
     network, steps = train(base, examples, settings, tmp_path)
     assert steps == 200
     texts = [(p, text) for p, no, yes in sides for text in (no, yes)]
@@ -200,6 +202,28 @@ def test_training_learns_and_resumes_from_its_checkpoint(
                            stance_probabilities(network, PairTokenizer(base), texts), atol=1e-7)  # fmt: skip
     _, steps = train(base, examples, settings._replace(steps=2, seed=1), tmp_path)
     assert steps == 2
+
+
+def test_gradients_in_half_precision_are_those_of_the_network(base: Path) -> None:
+    network, tokenizer = StanceNetwork(base), PairTokenizer(base)
+    network.words.requires_grad_(False)
+    batch = packed([tokenizer.row(passage, perspectives) for passage, perspectives in TEXTS])
+    allowed = torch.tensor([[True, False, False], [False, True, True], [False, False, True], [True, False, False]])
+    partial_loss(network(batch), allowed).backward()  # type: ignore[no-untyped-call]
+    trained = [p for p in network.parameters() if p.requires_grad]
+    exact = [p.grad for p in trained]
+    network.zero_grad()
+    half = HalfPrecision(network)
+    partial_loss(half(batch), allowed).backward()  # type: ignore[no-untyped-call]
+    half.hand_over_gradients()
+    found = torch.cat([p.grad.flatten() for p in trained if p.grad is not None])
+    wanted = torch.cat([grad.flatten() for grad in exact if grad is not None])
+    assert found.dtype == torch.float32
+    assert torch.nn.functional.cosine_similarity(found, wanted, dim=0) > 0.99
+    with torch.no_grad():
+        network.layers[0].up.weight += 1
+    half.follow()
+    assert torch.allclose(half(batch), network(batch), atol=0.1)
 
 
 def test_weights_are_averaged_with_those_of_a_checkpoint(base: Path, tmp_path: Path) -> None:
