@@ -5,6 +5,8 @@ arguments with key points of held-out topics (ArgKP); and held-out debates, with
 finds. All positives are on topic, and so are nearly all negatives.
 """
 
+import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Pair
 from berdseye.detectors.labelling import predict_all
@@ -22,6 +25,8 @@ from berdseye.detectors.training_pairs import labelled_pairs, read_debates
 
 Split = Literal["dev", "test"]
 _SENTENCES_A_WINDOW = 5
+_ANSWERS = "berds_dev/*.jsonl"
+_YES_OR_NO = re.compile(r"\s*(yes|no)\b[,.:;]?\s*", re.IGNORECASE)
 _RETRIEVED_KINDS = ("own", "claim", "opposing", "sibling", "retrieved")
 
 
@@ -62,9 +67,10 @@ def held_out(folder: Path, split: Split) -> dict[str, list[HeldOut]]:
 
 
 def check_readable(folder: Path) -> None:
-    """Raise `BadInputError` if the files of a folder that `held_out` reads are missing or unreadable."""
+    """Raise `BadInputError` if the files of a folder that this module reads are missing or unreadable."""
     read_stance_pairs(folder)
     read_debates(folder / DEBATES_FOLDER)
+    generated_answers(folder)
 
 
 def article_windows(pairs: Sequence[StancePair]) -> list[HeldOut]:
@@ -108,6 +114,32 @@ def claims_and_denials(pairs: Sequence[HeldOut]) -> list[tuple[HeldOut, HeldOut]
             by_passage[pair.group, pair.passage].append(pair)
     both = [sorted(found, key=lambda pair: not pair.supports) for found in by_passage.values() if len(found) == 2]
     return [(first, second) for first, second in both if first.supports and not second.supports]
+
+
+def generated_answers(folder: Path) -> list[tuple[HeldOut, HeldOut]]:
+    """Return generated answers to the questions of BERDS's dev split, each with the one of two contrary perspectives that it
+    supports, and the other; none if the folder has no `berds_dev/`.
+
+    They are the answers that begin with Yes or No, which is left out of the text. The first perspective of a question affirms it.
+    The kind is `yes` or `no`. Raises `BadInputError` for a file that cannot be read.
+    """
+    out = []
+    for path in sorted(folder.glob(_ANSWERS)):
+        try:
+            rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+            said = [(str(row["org_q"]), str(row["text"]), list(row["perspectives"])) for row in rows]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise BadInputError(f"The generated answers cannot be read ({error!r}).", where=path) from error
+        for question, text, perspectives in said:
+            begins = _YES_OR_NO.match(text)
+            if begins and len(perspectives) == 2:
+                rest, kind = text[begins.end() :], begins[1].lower()
+                passage = rest[:1].upper() + rest[1:]
+                right, wrong = perspectives if kind == "yes" else reversed(perspectives)
+                out.append(
+                    (HeldOut(passage, right, True, kind, question), HeldOut(passage, wrong, False, kind, question))
+                )
+    return out
 
 
 class Scored(NamedTuple):

@@ -2,8 +2,8 @@
 
 Three sources (`berdseye.detectors.stance.held_out`): windows of articles, arguments with key points, and debates. A source's
 threshold is the mean of the best thresholds on the dev parts of the other two; all figures are measured on test parts, at a base
-rate of 16.8%, with 95% intervals over topics. Three more tests concern sides alone: a claim or its denial, hand-made negations,
-and minimal edits.
+rate of 16.8%, with 95% intervals over topics. More tests concern sides alone: a claim or its denial, hand-made negations, minimal
+edits, and generated answers with two contrary perspectives.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +33,7 @@ from berdseye.detectors.stance.held_out import (
     HeldOut,
     Scored,
     claims_and_denials,
+    generated_answers,
     held_out,
     minimal_edits,
     negations,
@@ -223,15 +224,20 @@ def carried_table(results: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 def _sides(
     score: Callable[[Sequence[HeldOut]], Scored], debates: Sequence[HeldOut], folder: Path, sample: int | None
 ) -> dict[str, float]:
-    twins = claims_and_denials(debates)
-    if sample is not None:
-        twins = Random(0).sample(twins, min(len(twins), sample // 2))
-    right = score([one for one, _ in twins]).probabilities
-    wrong = score([other for _, other in twins]).probabilities
+    def chosen(twins: Sequence[tuple[HeldOut, HeldOut]]) -> float:
+        """The share of passages whose right perspective has the higher probability; nan without passages."""
+        if sample is not None:
+            twins = Random(0).sample(twins, min(len(twins), sample // 2))
+        both = score([pair for twin in twins for pair in twin]).probabilities.reshape(-1, 2)
+        return float(np.mean(both[:, 0] > both[:, 1])) if twins else np.nan
+
+    answers = generated_answers(folder)
     edited, negated = (score(few(pairs, sample)) for pairs in (minimal_edits(folder), negations(folder)))
     threshold = _best_balanced_threshold(edited)
     return {
-        "claim_or_denial": _rounded(float(np.mean(right > wrong))),
+        "claim_or_denial": _rounded(chosen(claims_and_denials(debates))),
+        "answers": _rounded(chosen(answers)),
+        "answers_yes": _rounded(float(np.mean([right.kind == "yes" for right, _ in answers])) if answers else np.nan),
         "minimal_edits_auroc": _rounded(auroc(edited.truth, edited.probabilities.astype(np.float64))),
         "negations_auroc": _rounded(auroc(negated.truth, negated.probabilities.astype(np.float64))),
         "negations_balanced_accuracy": _rounded(_balanced_accuracy(negated, threshold)),

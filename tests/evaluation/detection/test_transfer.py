@@ -1,17 +1,20 @@
 """Detectors on held-out data at thresholds from elsewhere."""
 
+import json
 from pathlib import Path
 from typing import get_args
 
 import numpy as np
 import pytest
 
+from berdseye.data.errors import BadInputError
 from berdseye.detectors.stance.examples import StancePair, training_examples
 from berdseye.detectors.stance.held_out import (
     HeldOut,
     Scored,
     Split,
     article_windows,
+    generated_answers,
     held_out,
     minimal_edits,
     negations,
@@ -82,6 +85,25 @@ def test_few_pairs_are_balanced_and_always_the_same() -> None:
 
 def test_a_threshold_comes_from_the_other_sources() -> None:
     assert threshold_from_others({"a": 0.1, "b": 0.5, "c": 0.7}, "a") == pytest.approx(0.6)
+
+
+def test_answers_support_the_perspective_that_they_begin_with(tmp_path: Path) -> None:
+    assert generated_answers(tmp_path) == []
+    (tmp_path / "berds_dev").mkdir()
+    file = tmp_path / "berds_dev" / "kialo.jsonl"
+    both = ["Zoos are good.", "Zoos are bad."]
+    rows = [("Yes, they teach.", both), ("no. they hurt.", both), ("Nobody knows.", both), ("Yes, so.", both[:1])]
+    file.write_text("\n".join(json.dumps({"org_q": "Zoos?", "text": t, "perspectives": p}) for t, p in rows))
+    found = generated_answers(tmp_path)
+    assert [(right.passage, right.perspective, wrong.perspective) for right, wrong in found] == [
+        ("They teach.", *both), ("They hurt.", *reversed(both))
+    ]  # fmt: skip
+    assert [(right.supports, wrong.supports, right.kind) for right, wrong in found] == [
+        (True, False, "yes"), (True, False, "no")
+    ]  # fmt: skip
+    file.write_text('{"org_q": "Zoos?"}')
+    with pytest.raises(BadInputError, match=r"cannot be read.*text"):
+        generated_answers(tmp_path)
 
 
 def test_windows_are_five_neighbouring_sentences_of_one_claim() -> None:
