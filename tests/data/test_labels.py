@@ -1,6 +1,8 @@
 """Labels of pairs."""
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from berdseye.data.labels import LabelStore
@@ -69,6 +71,21 @@ def test_versions_and_sources_are_kept_apart(store: LabelStore) -> None:
 def test_nothing_is_stored_of_nothing(store: LabelStore) -> None:
     store.put("embedded", "1", [], [])
     assert store.sources() == []
+
+
+def test_segments_of_older_versions_are_read_beside_new_ones(store: LabelStore) -> None:
+    real = [f"{n:032x}" for n in range(3)]
+    folder = store.folder / "stance" / "1"
+    folder.mkdir(parents=True)
+    older = pa.table({"pair": [*real, "a"], "probability": pa.array([0.0, 0.25, 0.5, 0.75], pa.float32())})
+    pq.write_table(older, folder / "00000000-0123abcd.parquet")
+    assert store.get("stance", [*real, "a"], "1").tolist() == [0.0, 0.25, 0.5, 0.75]
+    store.put("stance", "1", [real[1], "b"], [1.0, 0.125])
+    pq.write_table(older.slice(2), folder / "00000002-0123abcd.parquet")
+    store.put("stance", "1", ["a", "a"], [0.0, 0.375])
+    assert store.get("stance", [*real, "a", "b"]).tolist() == [0.0, 1.0, 0.5, 0.375, 0.125]
+    assert [row[2:] for row in store.by_source(["b", real[1], "c"])] == [(real[1], 1.0), ("b", 0.125)]
+    assert len(store.table("stance", "1")) == 5
 
 
 def test_many_labels_in_one_asking(store: LabelStore) -> None:
