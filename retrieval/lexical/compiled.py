@@ -1,5 +1,7 @@
 """The loops over postings, compiled by Numba (the extra `fast`); all release the interpreter's lock."""
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
@@ -154,7 +156,7 @@ def ranked(docs: Docs, scores: Scores, k: int) -> tuple[Ids, Scores]:  # pragma:
 
 
 @njit(cache=True, nogil=True)
-def _hold(ids: Ids, scores: Scores, held: int, doc: int, score: float) -> int:  # pragma: no cover
+def _hold(ids: Ids, scores: Scores, held: int, doc: Any, score: Any) -> int:  # pragma: no cover
     """Add a document to a heap with the worst on top, in place of the worst where it is full; returns how many it holds."""
     if held < len(ids):
         at = held
@@ -172,7 +174,7 @@ def _hold(ids: Ids, scores: Scores, held: int, doc: int, score: float) -> int:  
 
 
 @njit(cache=True, nogil=True)
-def _replace_worst(ids: Ids, scores: Scores, size: int, doc: int, score: float) -> None:  # pragma: no cover
+def _replace_worst(ids: Ids, scores: Scores, size: int, doc: Any, score: Any) -> None:  # pragma: no cover
     """Put a document into a heap of this size in place of the worst, which is on top."""
     at = 0
     while True:

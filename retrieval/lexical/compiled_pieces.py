@@ -102,10 +102,10 @@ def bound(parts: Docs, tables: Scores) -> Scores:  # pragma: no cover
 @njit(cache=True, nogil=True)
 def _bounded(tables: Scores) -> bool:  # pragma: no cover
     """Whether no score is negative, infinite or no number."""
-    sound = True
+    sound: Any = True
     for score in tables.reshape(-1):
-        sound &= score >= 0 and score < np.inf
-    return sound
+        sound &= 0 <= score < np.inf
+    return bool(sound)
 
 
 @njit(cache=True, nogil=True)
@@ -404,15 +404,12 @@ def choose(
     scores, and whether all documents were in their pieces. `parts` are as `cut` returns them; for `first`, see `in_sequence`; for
     the others, see `search`.
     """
-    begins, scores = parts[:, 0], np.empty(0, dtype=np.float32)
-    bounded = _bounded(tables)
-    bounds = bound(parts, tables)
+    bounded, bounds, begins = _bounded(tables), bound(parts, tables), parts[:, 0]
     sequence = in_sequence(bounds, first)[: bounds.shape[1] if bounded else 0]
     found, sound = search(docs, values, classes, starts, begins, bounds, sequence, tables, exact, k, share)
     found.sort()
     times = frequencies(docs, values, starts, begins, found)
     for value in times.reshape(-1):
         whole &= value <= exact
-    if whole:
-        scores = add_up(tables, times, classes[found])
+    scores = add_up(tables, times, classes[found]) if whole else np.empty(0, dtype=np.float32)
     return found, times, scores, bounded, sound

@@ -9,7 +9,7 @@ import numpy as np
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Ranking, Scores
-from berdseye.retrieval.lexical.arrays import Docs, Values
+from berdseye.retrieval.lexical.arrays import PIECE_BITS, Docs, Values
 from berdseye.retrieval.lexical.kernels import accumulate, best, gather, ranked
 from berdseye.retrieval.lexical.postings import Postings
 from berdseye.retrieval.lexical.pruning import Candidates, QueryTerm, pruning_of
@@ -18,8 +18,8 @@ from berdseye.retrieval.lexical.tokenizers import Tokenizer
 
 _CHUNK = 1 << 16  # postings scored at a time, so that intermediate results stay in the processor's cache
 _KEPT_TERMS = 1 << 16
-# Measured on 100,000 passages: below, choosing postings takes longer than scoring them.
-_LEAST_PRUNED = 5_000
+# Measured on 100,000 and on a million passages: with fewer, choosing postings takes longer than scoring them.
+_LEAST_PRUNED = 500
 _DOCUMENTS_TO_K = 200
 
 
@@ -67,7 +67,8 @@ class LexicalIndex:
                 counts[token] = counts.get(token, 0) + 1
         found = [(QueryTerm(t, known.number, times), known) for t, times in counts.items() if (known := self._known(t))]
         terms, postings = [term for term, _ in found], sum(known.statistics.documents for _, known in found)
-        if postings >= _LEAST_PRUNED and k * _DOCUMENTS_TO_K <= self.count and self._pruning is not None:
+        many = postings >= max(_LEAST_PRUNED, self.count >> PIECE_BITS)
+        if many and k * _DOCUMENTS_TO_K <= self.count and self._pruning is not None:
             candidates = self._pruning.candidates(terms, k, scoring, statistics)
             if candidates is not None:
                 return self._best_of(candidates, terms, k, scoring, statistics)

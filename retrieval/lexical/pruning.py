@@ -163,7 +163,7 @@ class Pruning:
 def _tables(terms: Sequence[QueryTerm], shared: Any, lengths: int, scoring: Scoring, statistics: Statistics) -> Scores:
     """The scores float32[terms, frequencies, lengths] of each term, by what they share."""
     tables = scoring.table([term.term for term in terms], shared, statistics)
-    if any([term.times > 1 for term in terms]):
+    if max(term.times for term in terms) > 1:
         tables = tables * np.array([[term.times] for term in terms], dtype=np.float32)
     return np.ascontiguousarray(tables).reshape(len(terms), -1, lengths)
 
