@@ -137,7 +137,10 @@ def best(visited: Docs, totals: Scores, k: int) -> tuple[Ids, Scores, bool]:  # 
         doc, score = np.int64(visited[number]), totals[visited[number]]
         totals[visited[number]] = -np.inf
         numbers = numbers and score == score
-        held = _hold(ids, scores, held, doc, score)
+        if held < size:
+            held = _hold(ids, scores, held, doc, score)
+        elif score > scores[0] or (score == scores[0] and doc > ids[0]):
+            _replace_worst(ids, scores, size, doc, score)
     if numbers:
         _order(ids, scores)
     return ids, scores, numbers
@@ -150,27 +153,27 @@ def ranked(docs: Docs, scores: Scores, k: int) -> tuple[Ids, Scores]:  # pragma:
     ids = np.empty(size, dtype=np.int64)
     kept = np.empty(size, dtype=np.float32)
     for number in range(len(docs)):
-        held = _hold(ids, kept, held, np.int64(docs[number]), scores[number])
+        doc, score = np.int64(docs[number]), scores[number]
+        if held < size:
+            held = _hold(ids, kept, held, doc, score)
+        elif score > kept[0] or (score == kept[0] and doc > ids[0]):
+            _replace_worst(ids, kept, size, doc, score)
     _order(ids, kept)
     return ids, kept
 
 
 @njit(cache=True, nogil=True)
 def _hold(ids: Ids, scores: Scores, held: int, doc: Any, score: Any) -> int:  # pragma: no cover
-    """Add a document to a heap with the worst on top, in place of the worst where it is full; returns how many it holds."""
-    if held < len(ids):
-        at = held
-        while at > 0:
-            parent = (at - 1) // 2
-            if scores[parent] < score or (scores[parent] == score and ids[parent] < doc):
-                break
-            ids[at], scores[at] = ids[parent], scores[parent]
-            at = parent
-        ids[at], scores[at] = doc, score
-        return held + 1
-    if held > 0 and (score > scores[0] or (score == scores[0] and doc > ids[0])):
-        _replace_worst(ids, scores, held, doc, score)
-    return held
+    """Add a document to a heap with the worst on top that holds this many; returns how many it holds now."""
+    at = held
+    while at > 0:
+        parent = (at - 1) // 2
+        if scores[parent] < score or (scores[parent] == score and ids[parent] < doc):
+            break
+        ids[at], scores[at] = ids[parent], scores[parent]
+        at = parent
+    ids[at], scores[at] = doc, score
+    return held + 1
 
 
 @njit(cache=True, nogil=True)
