@@ -7,7 +7,6 @@ idf * (tf + s n) / (tf + c n) times a constant, plus another constant.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from berdseye.retrieval.lexical.scoring import Statistics
 Idf = Callable[[int, Statistics], float]
 
 _EPSILON = 0.25
+_UNSCALED = ("lucene", "robertson")  # variants without the factor k1 + 1
 # Lv and Zhai: BM25L (SIGIR 2011) and BM25+ (CIKM 2011).
 _DELTA_L, _DELTA_PLUS = 0.5, 1.0
 
@@ -92,30 +92,29 @@ class BM25:
         return self.k1 >= 0 and 0 <= self.b <= 1
 
     def term(self, term: str, frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
-        scores: Scores = self.table((term,), frequencies, lengths, statistics)[0]
+        scores: Scores = self.table((term,), self.shared(frequencies, lengths, statistics), statistics)[0]
         return scores
 
-    def table(self, terms: Sequence[str], frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
-        """The scores float32[terms, n] of several tokens, which share all but their idf."""
-        idf_of = VARIANTS[self.variant]
-        idf = np.array([[idf_of(statistics.terms[term].documents, statistics)] for term in terms], dtype=np.float32)
+    def shared(self, frequencies: Values, lengths: Docs, statistics: Statistics) -> tuple[Scores, Scores]:
+        """The fraction by which the idf is multiplied: its numerator and denominator, both float32[n]."""
         tf = frequencies.astype(np.float32)
         norm: Scores = (np.float32(1 - self.b) + np.float32(self.b / statistics.mean_length) * lengths).astype(
             np.float32
         )
-        scores: Scores = self._joined(tf, norm, idf).astype(np.float32, copy=False)
-        return scores
+        if self.variant == "l":
+            return tf + np.float32(_DELTA_L) * norm, tf + np.float32(self.k1 + _DELTA_L) * norm
+        return tf, tf + np.float32(self.k1) * norm
 
-    def _joined(self, tf: Scores, norm: Scores, idf: Any) -> Any:
-        k1, scale = np.float32(self.k1), idf * np.float32(self.k1 + 1)
-        match self.variant:
-            case "lucene" | "robertson":
-                return idf * tf / (tf + k1 * norm)
-            case "l":
-                return scale * (tf + np.float32(_DELTA_L) * norm) / (tf + np.float32(self.k1 + _DELTA_L) * norm)
-            case "plus":
-                return idf * np.float32(_DELTA_PLUS) + scale * tf / (tf + k1 * norm)
-        return scale * tf / (tf + k1 * norm)
+    def table(self, terms: Sequence[str], shared: tuple[Scores, Scores], statistics: Statistics) -> Scores:
+        """The scores float32[terms, n] of several tokens, which share all but their idf."""
+        idf_of, (above, below) = VARIANTS[self.variant], shared
+        idf = np.array([[idf_of(statistics.terms[term].documents, statistics)] for term in terms], dtype=np.float32)
+        scaled = idf if self.variant in _UNSCALED else idf * np.float32(self.k1 + 1)
+        scores: Scores = scaled * above
+        scores /= below
+        if self.variant == "plus":
+            scores += idf * np.float32(_DELTA_PLUS)
+        return scores
 
     def document(self, tokens: int, lengths: Docs, statistics: Statistics) -> Scores:
         """Zeros, since only tokens count in BM25."""

@@ -1,5 +1,7 @@
 """The loops over postings, compiled by Numba (the extra `fast`); all release the interpreter's lock."""
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
@@ -123,7 +125,7 @@ def accumulate(docs: Docs, scores: Scores, totals: Scores, visited: Docs, count:
 
 @njit(cache=True, nogil=True)
 def best(visited: Docs, totals: Scores, k: int) -> tuple[Ids, Scores, bool]:  # pragma: no cover
-    """The k best visited documents, in no order: score descending, then id descending (a heap with the worst on top).
+    """The k best visited documents: score descending, then id descending.
 
     Says as well whether all scores are numbers, and leaves the totals as they were before the query.
     """
@@ -136,29 +138,68 @@ def best(visited: Docs, totals: Scores, k: int) -> tuple[Ids, Scores, bool]:  # 
         totals[visited[number]] = -np.inf
         numbers = numbers and score == score
         if held < size:
-            at = held
-            held += 1
-            while at > 0:
-                parent = (at - 1) // 2
-                if scores[parent] < score or (scores[parent] == score and ids[parent] < doc):
-                    break
-                ids[at], scores[at] = ids[parent], scores[parent]
-                at = parent
-            ids[at], scores[at] = doc, score
+            held = _hold(ids, scores, held, doc, score)
         elif score > scores[0] or (score == scores[0] and doc > ids[0]):
-            at = 0
-            while True:
-                child = 2 * at + 1
-                if child >= size:
-                    break
-                right = child + 1
-                if right < size and (
-                    scores[right] < scores[child] or (scores[right] == scores[child] and ids[right] < ids[child])
-                ):
-                    child = right
-                if score < scores[child] or (score == scores[child] and doc < ids[child]):
-                    break
-                ids[at], scores[at] = ids[child], scores[child]
-                at = child
-            ids[at], scores[at] = doc, score
+            _replace_worst(ids, scores, size, doc, score)
+    if numbers:
+        _order(ids, scores)
     return ids, scores, numbers
+
+
+@njit(cache=True, nogil=True)
+def ranked(docs: Docs, scores: Scores, k: int) -> tuple[Ids, Scores]:  # pragma: no cover
+    """The k best documents by their scores, which are numbers: score descending, then id descending."""
+    size, held = min(k, len(docs)), 0
+    ids = np.empty(size, dtype=np.int64)
+    kept = np.empty(size, dtype=np.float32)
+    for number in range(len(docs)):
+        doc, score = np.int64(docs[number]), scores[number]
+        if held < size:
+            held = _hold(ids, kept, held, doc, score)
+        elif score > kept[0] or (score == kept[0] and doc > ids[0]):
+            _replace_worst(ids, kept, size, doc, score)
+    _order(ids, kept)
+    return ids, kept
+
+
+@njit(cache=True, nogil=True)
+def _hold(ids: Ids, scores: Scores, held: int, doc: Any, score: Any) -> int:  # pragma: no cover
+    """Add a document to a heap with the worst on top that holds this many; returns how many it holds now."""
+    at = held
+    while at > 0:
+        parent = (at - 1) // 2
+        if scores[parent] < score or (scores[parent] == score and ids[parent] < doc):
+            break
+        ids[at], scores[at] = ids[parent], scores[parent]
+        at = parent
+    ids[at], scores[at] = doc, score
+    return held + 1
+
+
+@njit(cache=True, nogil=True)
+def _replace_worst(ids: Ids, scores: Scores, size: int, doc: Any, score: Any) -> None:  # pragma: no cover
+    """Put a document into a heap of this size in place of the worst, which is on top."""
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            break
+        right = child + 1
+        if right < size and (
+            scores[right] < scores[child] or (scores[right] == scores[child] and ids[right] < ids[child])
+        ):
+            child = right
+        if score < scores[child] or (score == scores[child] and doc < ids[child]):
+            break
+        ids[at], scores[at] = ids[child], scores[child]
+        at = child
+    ids[at], scores[at] = doc, score
+
+
+@njit(cache=True, nogil=True)
+def _order(ids: Ids, scores: Scores) -> None:  # pragma: no cover
+    """Sort a heap with the worst on top, best first: the worst of those left changes places with the last."""
+    for last in range(len(ids) - 1, 0, -1):
+        doc, score = ids[last], scores[last]
+        ids[last], scores[last] = ids[0], scores[0]
+        _replace_worst(ids, scores, last, doc, score)

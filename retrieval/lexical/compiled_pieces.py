@@ -14,7 +14,7 @@ import numpy.typing as npt
 from numba import njit
 
 from berdseye.data.records import Scores
-from berdseye.retrieval.lexical.arrays import CLASSES, KINDS, PIECE, PIECE_BITS, Classes, Docs, Limits, Offsets, Values
+from berdseye.retrieval.lexical.arrays import CLASSES, KINDS, PIECE, PIECE_BITS, Classes, Docs, Offsets, Values
 
 _SCANNED = 8  # a binary search reads fewer postings than a scan where documents are fewer than postings by this factor
 
@@ -46,54 +46,66 @@ def classified(lengths: Docs, class_of: Classes) -> Classes:  # pragma: no cover
 
 
 @njit(cache=True, nogil=True)
-def cut(
-    docs: Docs, values: Values, classes: Classes, begins: Docs, least: Classes, greatest: Limits
-) -> bool:  # pragma: no cover
-    """Cut the postings of a term into pieces; says whether the documents ascend within the collection.
+def cut(docs: Docs, values: Values, classes: Classes) -> tuple[Docs, int]:  # pragma: no cover
+    """Cut the postings of a term into pieces, int32[3, pieces + 1]; returns as well the greatest frequency of all.
 
-    Fills `begins` int32[pieces + 1], where the postings of each piece begin, `least` uint8[pieces, KINDS], the least class of the
-    lengths of the documents of each kind, and `greatest` uint16[pieces], the greatest frequency.
+    The first row is where the postings of each piece begin. The second has the least class of the lengths of the documents of
+    each kind, a byte for each kind; the third has the greatest frequency. The greatest of all is -1 if the documents do not
+    ascend within the collection.
     """
-    least[:] = CLASSES
+    parts = np.empty((3, ((len(classes) - 1) >> PIECE_BITS) + 2), dtype=np.int32)
+    begins, least, greatest = parts
+    least[:] = -1  # CLASSES in each byte
     greatest[:] = 0
-    piece, last = 0, np.int64(-1)
+    piece, last, most = 0, np.int64(-1), 0
     begins[0] = 0
     for at in range(len(docs)):
-        doc, value = np.int64(docs[at]), values[at]
+        doc, value = np.int64(docs[at]), int(values[at])
         if doc <= last or doc >= len(classes):
-            return False
+            return parts, -1
         last = doc
         while piece < doc >> PIECE_BITS:
             piece += 1
             begins[piece] = at
-        kind = _row(value, KINDS)
-        least[piece, kind] = min(least[piece, kind], classes[doc])
+        shift = 8 * _row(value, KINDS)
+        if classes[doc] < least[piece] >> shift & CLASSES:
+            least[piece] += (np.int64(classes[doc]) - (least[piece] >> shift & CLASSES)) << shift
         greatest[piece] = max(greatest[piece], value)
+        most = max(most, value)
     begins[piece + 1 :] = len(docs)
-    return True
+    return parts, most
 
 
 @njit(cache=True, nogil=True)
-def bound(least: Classes, greatest: Limits, tables: Scores) -> Scores:  # pragma: no cover
+def bound(parts: Docs, tables: Scores) -> Scores:  # pragma: no cover
     """The greatest score of each term in each piece, float32[terms, pieces].
 
-    `least` uint8[terms, pieces, KINDS] and `greatest` uint16[terms, pieces] are as `cut` fills them. `tables`
-    float32[terms, frequencies, classes] has the scores for frequencies from 1 and the least length of each class; the last row
-    is for all greater frequencies too.
+    `parts` int32[terms, 3, pieces + 1] are as `cut` returns them. `tables` float32[terms, frequencies, classes] has the scores
+    for frequencies from 1 and the least length of each class; the last row is for all greater frequencies too.
     """
-    rows = tables.shape[1]
-    bounds = np.zeros(greatest.shape, dtype=np.float32)
-    for term in range(len(greatest)):
-        for piece in range(greatest.shape[1]):
+    rows, pieces = tables.shape[1], parts.shape[2] - 1
+    bounds = np.zeros((len(parts), pieces), dtype=np.float32)
+    for term in range(len(parts)):
+        for piece in range(pieces):
+            least, greatest = parts[term, 1, piece], parts[term, 2, piece]
             highest = np.float32(0)
-            if greatest[term, piece]:
+            if greatest:
                 for kind in range(KINDS):
-                    found = least[term, piece, kind]
+                    found = least >> (8 * kind) & CLASSES
                     if found != CLASSES:
-                        value = kind + 1 if kind + 1 < KINDS else int(greatest[term, piece])
+                        value = kind + 1 if kind + 1 < KINDS else greatest
                         highest = max(highest, tables[term, _row(value, rows), found])
             bounds[term, piece] = highest
     return bounds
+
+
+@njit(cache=True, nogil=True)
+def _bounded(tables: Scores) -> bool:  # pragma: no cover
+    """Whether no score is negative, infinite or no number."""
+    sound: Any = True
+    for score in tables.reshape(-1):
+        sound &= 0 <= score < np.inf
+    return bool(sound)
 
 
 @njit(cache=True, nogil=True)
@@ -369,3 +381,35 @@ def add_up(tables: Scores, frequencies: Values, classes: Classes) -> Scores:  # 
                 scores[number] = score if none else scores[number] + score
                 none = False
     return scores
+
+
+@njit(cache=True, nogil=True)
+def choose(
+    docs: Docs,
+    values: Values,
+    classes: Classes,
+    starts: Offsets,
+    parts: Docs,
+    tables: Scores,
+    exact: int,
+    whole: bool,
+    first: int,
+    k: int,
+    share: float,
+) -> tuple[Docs, Values, Scores, bool, bool]:  # pragma: no cover
+    """The documents whose scores may be among the k best, int32[n] ascending, and their frequencies [terms, n] of each term.
+
+    The third array is their scores float32[n]. It is empty if the tables do not contain them: where a frequency is above
+    `exact`, and unless `whole`, which says that all documents of a class have one length. Says as well whether the tables bound
+    scores, and whether all documents were in their pieces. `parts` are as `cut` returns them; for `first`, see `in_sequence`; for
+    the others, see `search`.
+    """
+    bounded, bounds, begins = _bounded(tables), bound(parts, tables), parts[:, 0]
+    sequence = in_sequence(bounds, first)[: bounds.shape[1] if bounded else 0]
+    found, sound = search(docs, values, classes, starts, begins, bounds, sequence, tables, exact, k, share)
+    found.sort()
+    times = frequencies(docs, values, starts, begins, found)
+    for value in times.reshape(-1):
+        whole &= value <= exact
+    scores = add_up(tables, times, classes[found]) if whole else np.empty(0, dtype=np.float32)
+    return found, times, scores, bounded, sound

@@ -1,6 +1,5 @@
 """Searching an inverted index: the scores of a query's terms are summed per document, and the best documents are kept."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.records import Ids, Ranking, Scores
-from berdseye.retrieval.lexical.arrays import Docs, Values
-from berdseye.retrieval.lexical.kernels import accumulate, best, gather
+from berdseye.data.records import Ranking, Scores
+from berdseye.retrieval.lexical.arrays import PIECE_BITS, Docs, Values
+from berdseye.retrieval.lexical.kernels import accumulate, best, gather, ranked
 from berdseye.retrieval.lexical.postings import Postings
 from berdseye.retrieval.lexical.pruning import Candidates, QueryTerm, pruning_of
 from berdseye.retrieval.lexical.scoring import Scoring, Statistics, TermStatistics
@@ -19,8 +18,8 @@ from berdseye.retrieval.lexical.tokenizers import Tokenizer
 
 _CHUNK = 1 << 16  # postings scored at a time, so that intermediate results stay in the processor's cache
 _KEPT_TERMS = 1 << 16
-# Measured on 100,000 passages: below, choosing postings takes longer than scoring them.
-_LEAST_PRUNED = 5_000
+# Measured on 100,000 and on a million passages: with fewer, choosing postings takes longer than scoring them.
+_LEAST_PRUNED = 500
 _DOCUMENTS_TO_K = 200
 
 
@@ -62,10 +61,14 @@ class LexicalIndex:
         return [self._search_one(each, k, scoring, used) for each in tokens]
 
     def _search_one(self, tokens: list[str], k: int, scoring: Scoring, statistics: Statistics) -> Ranking:
-        counts = Counter(t for t in tokens if t in statistics.terms)
+        counts: dict[str, int] = {}
+        for token in tokens:
+            if token in statistics.terms:
+                counts[token] = counts.get(token, 0) + 1
         found = [(QueryTerm(t, known.number, times), known) for t, times in counts.items() if (known := self._known(t))]
         terms, postings = [term for term, _ in found], sum(known.statistics.documents for _, known in found)
-        if postings >= _LEAST_PRUNED and k * _DOCUMENTS_TO_K <= self.count and self._pruning is not None:
+        many = postings >= max(_LEAST_PRUNED, self.count >> PIECE_BITS)
+        if many and k * _DOCUMENTS_TO_K <= self.count and self._pruning is not None:
             candidates = self._pruning.candidates(terms, k, scoring, statistics)
             if candidates is not None:
                 return self._best_of(candidates, terms, k, scoring, statistics)
@@ -79,7 +82,7 @@ class LexicalIndex:
             touched = totals.touched[: totals.count]
             if scoring.of_documents:
                 lengths = gather(self.postings.lengths, touched)
-                totals.add(touched, scoring.document(counts.total(), lengths, statistics))
+                totals.add(touched, scoring.document(sum(counts.values()), lengths, statistics))
             return totals.best(k)
 
     def _known(self, term: str) -> _Known | None:
@@ -100,7 +103,7 @@ class LexicalIndex:
     ) -> Ranking:
         """The k best of a few documents, whose scores are summed in the order in which those of all would be."""
         if candidates.scores is not None:
-            return _ranked(candidates.docs.astype(np.int64), candidates.scores, k)
+            return Ranking(*ranked(candidates.docs, candidates.scores, k))
         totals = _Totals(len(candidates.docs))
         for term, frequencies in zip(terms, candidates.frequencies, strict=True):
             places = np.flatnonzero(frequencies).astype(np.int32)
@@ -114,12 +117,6 @@ class LexicalIndex:
     ) -> Scores:
         scores = scoring.term(term.term, frequencies, gather(self.postings.lengths, docs), statistics)
         return scores * np.float32(term.times) if term.times > 1 else scores
-
-
-def _ranked(ids: Ids, scores: Scores, k: int) -> Ranking:
-    """The k best of a few documents, whose scores are numbers, by the tie rule."""
-    order = np.lexsort((ids, scores))[::-1][:k]
-    return Ranking(ids[order], scores[order])
 
 
 class WeightedIndex:
@@ -165,7 +162,7 @@ class _Totals:
         self.count = 0
         if not numbers:
             raise BadInputError("A score is NaN.", hint="The index or its encoder is damaged; build the index again.")
-        return _ranked(ids, scores, k)
+        return Ranking(ids, scores)
 
 
 class _Pool:

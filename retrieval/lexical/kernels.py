@@ -10,14 +10,23 @@ pieces: Any = None
 """The loops that search postings piece by piece; None without Numba."""
 
 if TYPE_CHECKING:
-    from berdseye.retrieval.lexical.vectorised import accumulate, best, find, gather, invert, scatter, within
+    from berdseye.retrieval.lexical.vectorised import accumulate, best, find, gather, invert, ranked, scatter, within
 else:
     try:
         from berdseye.retrieval.lexical import compiled_pieces as pieces
-        from berdseye.retrieval.lexical.compiled import accumulate, best, find, gather, invert, scatter, within
+        from berdseye.retrieval.lexical.compiled import accumulate, best, find, gather, invert, ranked, scatter, within
     except ModuleNotFoundError as error:
         if error.name != "numba":
             raise
-        from berdseye.retrieval.lexical.vectorised import accumulate, best, find, gather, invert, scatter, within
+        from berdseye.retrieval.lexical.vectorised import (
+            accumulate,
+            best,
+            find,
+            gather,
+            invert,
+            ranked,
+            scatter,
+            within,
+        )
 
-__all__ = ["accumulate", "best", "find", "gather", "invert", "pieces", "scatter", "within"]
+__all__ = ["accumulate", "best", "find", "gather", "invert", "pieces", "ranked", "scatter", "within"]

@@ -9,18 +9,19 @@ never one too few: their scores are then computed as those of all documents woul
 from collections import OrderedDict
 from collections.abc import Sequence
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from berdseye.data.records import Scores
-from berdseye.retrieval.lexical.arrays import CLASSES, KINDS, PIECE, Classes, Docs, Limits, Values
+from berdseye.retrieval.lexical.arrays import CLASSES, PIECE, Classes, Docs, Values
 from berdseye.retrieval.lexical.kernels import pieces as loops
 from berdseye.retrieval.lexical.postings import Postings
 from berdseye.retrieval.lexical.scoring import Scoring, Statistics
 
 _KEPT_BYTES = 64 << 20
 _ROWS = 16  # frequencies with scores of their own; the greater ones share a bound
+_KEPT_SHARED = 64
 _FIRST = 8  # pieces searched before the others
 _LONGEST = 1 << 16  # tokens; longer documents are in one class
 _ROUNDING = 2.0**-21  # of one addition in 32 bits, several times over
@@ -52,14 +53,8 @@ class _Pieces(NamedTuple):
     """
 
     start: int
-    begins: Docs
-    least: Classes
-    greatest: Limits
+    parts: Docs
     most: int
-
-    @property
-    def bytes(self) -> int:
-        return self.begins.nbytes + self.least.nbytes + self.greatest.nbytes
 
 
 class _Lengths(NamedTuple):
@@ -84,6 +79,7 @@ class Pruning:
         self._lengths: _Lengths | None = None
         self._kept: OrderedDict[int, _Pieces] = OrderedDict()
         self._bytes = 0
+        self._shared: dict[tuple[Scoring, int, int, int], tuple[Any, Any]] = {}
 
     def candidates(
         self, terms: Sequence[QueryTerm], k: int, scoring: Scoring, statistics: Statistics
@@ -96,33 +92,42 @@ class Pruning:
             return None
         postings, lengths = self._postings, self._classes()
         pieces = self._all_pieces([term.number for term in terms])
-        rows = min(max(each.most for each in pieces), _ROWS)
-        tables = _tables(terms, pieces, rows, lengths.shortest, scoring, statistics)
-        if not (tables.min() >= 0 and tables.max() < np.inf):
-            return None
+        shortest, longest = self._shared_by_all(scoring, max([each.most for each in pieces]), statistics)
+        tables = _tables(terms, shortest, len(lengths.shortest), scoring, statistics)
         share = 1 - _ROUNDING * (len(terms) + 4)
         if not lengths.exact:
-            lower = _tables(terms, pieces, rows, lengths.longest, scoring, statistics)
+            lower = _tables(terms, longest, len(lengths.longest), scoring, statistics)
             share *= float(np.divide(lower, tables, out=np.ones_like(tables), where=tables > 0).min())
-        shape = (len(terms), self._count)
-        bounds = loops.bound(
-            np.concatenate([each.least for each in pieces]).reshape(*shape, KINDS),
-            np.concatenate([each.greatest for each in pieces]).reshape(shape),
-            tables,
-        )
-        starts = np.array([each.start for each in pieces], dtype=np.int64)
-        begins = np.concatenate([each.begins for each in pieces]).reshape(len(terms), self._count + 1)
-        docs, sound = loops.search(
-            *(postings.docs, postings.values, lengths.classes, starts, begins),
-            *(bounds, loops.in_sequence(bounds, _FIRST), tables, _ROWS - 1, k, share),
+        docs, frequencies, scores, bounded, sound = loops.choose(
+            *(postings.docs, postings.values, lengths.classes, np.array([each.start for each in pieces], np.int64)),
+            *(np.concatenate([each.parts for each in pieces]).reshape(len(terms), 3, self._count + 1), tables),
+            *(_ROWS - 1, lengths.exact, _FIRST, k, share),
         )
         if not sound:
             raise postings.out_of_order()
-        docs.sort()
-        frequencies = loops.frequencies(postings.docs, postings.values, starts, begins, docs)
-        exact = lengths.exact and frequencies.max(initial=0) < _ROWS
-        scores = loops.add_up(tables, frequencies, lengths.classes[docs]) if exact else None
-        return Candidates(docs, frequencies, scores)
+        if not bounded:
+            return None
+        return Candidates(docs, frequencies, scores if len(scores) == len(docs) else None)
+
+    def _shared_by_all(self, scoring: Scoring, most: int, statistics: Statistics) -> tuple[Any, Any]:
+        """What all tokens share of a table of scores for the shortest and the longest length of each class.
+
+        A table has the frequencies from 1; its last row bounds the scores of those up to `most`. It is for the next power of two,
+        so that few are computed.
+        """
+        greatest = 1 << max(most - 1, 0).bit_length()
+        key = (scoring, statistics.documents, statistics.tokens, greatest)
+        if (kept := self._shared.get(key)) is None:
+            lengths, distinct = self._classes(), np.arange(1, min(greatest, _ROWS) + 1, dtype=np.uint16)
+            distinct[-1] = min(greatest, np.iinfo(np.uint16).max)
+            kept = tuple(
+                scoring.shared(np.repeat(distinct, len(of)), np.tile(of, len(distinct)), statistics)
+                for of in (lengths.shortest, lengths.longest)
+            )
+            if len(self._shared) >= _KEPT_SHARED:
+                self._shared = {}
+            self._shared[key] = kept
+        return kept
 
     def _all_pieces(self, numbers: Sequence[int]) -> list[_Pieces]:
         found: list[_Pieces | None] = []
@@ -136,18 +141,17 @@ class Pruning:
     def _pieces(self, number: int) -> _Pieces:
         """Cut a term's postings into pieces. Those of short postings are not kept: they are cut again as fast."""
         docs, values = self._postings.of(number)
-        begins = np.empty(self._count + 1, dtype=np.int32)
-        least, greatest = np.empty((self._count, KINDS), dtype=np.uint8), np.empty(self._count, dtype=np.uint16)
-        if not loops.cut(docs, values, self._classes().classes, begins, least, greatest):
+        parts, most = loops.cut(docs, values, self._classes().classes)
+        if most < 0:
             raise self._postings.out_of_order()
-        pieces = _Pieces(self._postings.start(number), begins, least, greatest, int(greatest.max(initial=1)))
+        pieces = _Pieces(self._postings.start(number), parts, most)
         if len(docs) > self._count:
             with self._lock:
                 if number not in self._kept:
                     self._kept[number] = pieces
-                    self._bytes += pieces.bytes
+                    self._bytes += pieces.parts.nbytes
                 while self._bytes > _KEPT_BYTES and len(self._kept) > 1:
-                    self._bytes -= self._kept.popitem(last=False)[1].bytes
+                    self._bytes -= self._kept.popitem(last=False)[1].parts.nbytes
         return pieces
 
     def _classes(self) -> _Lengths:
@@ -156,22 +160,12 @@ class Pruning:
         return self._lengths
 
 
-def _tables(
-    terms: Sequence[QueryTerm],
-    pieces: Sequence[_Pieces],
-    rows: int,
-    lengths: Docs,
-    scoring: Scoring,
-    statistics: Statistics,
-) -> Scores:
-    """The scores float32[terms, rows, lengths] of each term for frequencies from 1; the last row bounds those of the greater."""
-    distinct = np.arange(1, rows + 1, dtype=np.uint16)
-    distinct[-1] = max(rows, *(each.most for each in pieces))
-    every = np.concatenate([lengths] * rows)
-    tables = scoring.table([term.term for term in terms], np.repeat(distinct, len(lengths)), every, statistics)
-    if any(term.times > 1 for term in terms):
+def _tables(terms: Sequence[QueryTerm], shared: Any, lengths: int, scoring: Scoring, statistics: Statistics) -> Scores:
+    """The scores float32[terms, frequencies, lengths] of each term, by what they share."""
+    tables = scoring.table([term.term for term in terms], shared, statistics)
+    if max(term.times for term in terms) > 1:
         tables = tables * np.array([[term.times] for term in terms], dtype=np.float32)
-    return np.ascontiguousarray(tables).reshape(len(terms), rows, len(lengths))
+    return np.ascontiguousarray(tables).reshape(len(terms), -1, lengths)
 
 
 def _classified(lengths: Docs) -> _Lengths:

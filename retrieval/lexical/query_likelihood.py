@@ -34,14 +34,18 @@ class QueryLikelihood:
         return True
 
     def term(self, term: str, frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
-        del lengths
         expected = self.mu * statistics.terms[term].occurrences / max(statistics.tokens, 1)
-        gained: Scores = np.log1p(frequencies.astype(np.float32) / np.float32(expected))
+        gained: Scores = np.log1p(self.shared(frequencies, lengths, statistics) / np.float32(expected))
         return gained
 
-    def table(self, terms: Sequence[str], frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
+    def shared(self, frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
+        """The frequencies, float32[n]."""
+        del lengths, statistics
+        return frequencies.astype(np.float32)
+
+    def table(self, terms: Sequence[str], shared: Scores, statistics: Statistics) -> Scores:
         """The scores float32[terms, n] of several tokens."""
-        return np.stack([self.term(term, frequencies, lengths, statistics) for term in terms])
+        return np.stack([self.term(term, shared, np.empty(0, dtype=np.int32), statistics) for term in terms])
 
     def document(self, tokens: int, lengths: Docs, statistics: Statistics) -> Scores:
         del statistics

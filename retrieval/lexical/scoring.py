@@ -4,7 +4,7 @@ Statistics describe a collection, of which the searched index may be a part.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from berdseye.data.records import Scores
 from berdseye.retrieval.lexical.arrays import Docs, Values
@@ -71,8 +71,15 @@ class Scoring(Protocol):
         """Scores float32[n] of one token in n documents with these `frequencies` of the token and these `lengths`."""
         ...
 
-    def table(self, terms: Sequence[str], frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
-        """Scores float32[terms, n] of several tokens, each as `term` returns them, bit for bit."""
+    def shared(self, frequencies: Values, lengths: Docs, statistics: Statistics) -> Any:
+        """What the scores of all tokens share for these `frequencies` and `lengths` of n documents.
+
+        Of the statistics, it depends on the numbers of documents and tokens alone.
+        """
+        ...
+
+    def table(self, terms: Sequence[str], shared: Any, statistics: Statistics) -> Scores:
+        """Scores float32[terms, n] of several tokens, each as `term` returns them, bit for bit; `shared` is as above."""
         ...
 
     def document(self, tokens: int, lengths: Docs, statistics: Statistics) -> Scores:

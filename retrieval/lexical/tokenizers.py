@@ -47,7 +47,7 @@ class Tokenizer:
 
 def _without_surrogates(text: str) -> str:
     """The text with question marks in place of lone surrogates, which Arrow does not accept."""
-    return text.encode("utf-8", "replace").decode()
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _all_words(texts: pa.StringArray) -> pa.ListArray:

@@ -71,16 +71,20 @@ def accumulate(docs: Docs, scores: Scores, totals: Scores, visited: Docs, count:
 
 
 def best(visited: Docs, totals: Scores, k: int) -> tuple[Ids, Scores, bool]:
-    """The k best visited documents, in no order: score descending, then id descending.
+    """The k best visited documents: score descending, then id descending.
 
     Says as well whether all scores are numbers, and leaves the totals as they were before the query.
     """
     scores = totals[visited]
     totals[visited] = -np.inf
     numbers = not np.isnan(scores).any()
-    size = min(k, len(visited))
-    if numbers and 0 < size < len(visited):
-        enough = scores >= np.partition(scores, len(scores) - size)[len(scores) - size]
+    if numbers and 0 < k < len(visited):
+        enough = scores >= np.partition(scores, len(scores) - k)[len(scores) - k]
         visited, scores = visited[enough], scores[enough]
-    order = np.lexsort((visited, scores))[len(visited) - size :]
-    return visited[order].astype(np.int64), scores[order], bool(numbers)
+    return *ranked(visited, scores, k), bool(numbers)
+
+
+def ranked(docs: Docs, scores: Scores, k: int) -> tuple[Ids, Scores]:
+    """The k best documents by their scores: score descending, then id descending."""
+    order = np.lexsort((docs, scores))[::-1][:k]
+    return docs[order].astype(np.int64), scores[order]

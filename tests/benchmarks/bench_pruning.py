@@ -5,8 +5,8 @@
 
 Each query is asked of every engine once, in random order, in one process. Passages are made up.
 Queries have no stop words, which tantivy and PISA would search and the others would not. PISA is measured where it is installed
-(`in_pisa` says how). BERDSEYE_BENCH_BM25S is the largest size at which
-bm25s is measured, since it needs several gigabytes at a million.
+(`in_pisa` says how). BERDSEYE_BENCH_BM25S is the largest size at which bm25s is measured: it keeps all texts and its index in
+memory.
 """
 
 import os

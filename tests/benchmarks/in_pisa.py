@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 ALGORITHMS = ("block_max_wand", "maxscore")
+_BLOCK = 100_000  # texts
 Search = Callable[[str, int], object]
 
 
@@ -40,9 +41,13 @@ def in_pisa(folder: Path, batches: Iterable[list[str]]) -> dict[str, Search]:
     if engine is None:
         return {}
     folder.mkdir()
+    count = 0
     with (folder / "texts").open("w", encoding="utf-8") as out:
-        out.writelines(f"{number} {text}\n" for number, text in enumerate(text for batch in batches for text in batch))
-    engine.index(str(folder / "texts"), str(folder), "porter2", 100_000, 1)
+        for count, text in enumerate((text for batch in batches for text in batch), 1):
+            out.write(f"{count - 1} {text}\n")
+    # PISA queues two blocks for each thread before it waits for one to be done. Where the process may use one core only,
+    # nothing takes blocks from the queue until all are there, so that it would wait for ever.
+    engine.index(str(folder / "texts"), str(folder), "porter2", _BLOCK, 1 + count // _BLOCK // 2)
     context = engine.RetrievalContext()
     engine.prepare_index(context, str(folder), "block_simdbp", "bm25", "porter2", bm25_k1=0.9, bm25_b=0.4)
 

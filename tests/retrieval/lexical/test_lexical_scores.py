@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from math import log
 from pathlib import Path
+from typing import Any
 
 import bm25s
 import numpy as np
@@ -147,7 +148,8 @@ def test_terms_scored_together_score_as_alone(tmp_path: Path, scoring: BM25 | Qu
     words = ["cars", "city", "the", "zoo"]
     statistics = index_of(tmp_path, TEXTS).statistics(words)
     frequencies, lengths = np.arange(1, 40, dtype=np.uint16), np.arange(40, 1, -1, dtype=np.int32)
-    together = scoring.table(words, frequencies, lengths, statistics)
+    shared: Any = scoring.shared(frequencies, lengths, statistics)
+    together = scoring.table(words, shared, statistics)
     alone = [scoring.term(word, frequencies, lengths, statistics) for word in words]
     assert (together.dtype, together.shape) == (np.float32, (4, 39))
     assert [row.tobytes() for row in together] == [scores.tobytes() for scores in alone]

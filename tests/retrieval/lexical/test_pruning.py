@@ -150,8 +150,9 @@ def test_bounds_are_the_greatest_scores_of_their_pieces(tmp_path: Path, variant:
     scores = scoring.term("w0", values, index.postings.lengths[docs], statistics)
     kept = Pruning(index.postings)
     pieces, lengths = kept._pieces(0), kept._classes()
-    tables = pruning._tables([QueryTerm("w0", 0, 1)], [pieces], pieces.most, lengths.shortest, scoring, statistics)
-    bounds = loops.bound(pieces.least[np.newaxis], pieces.greatest[np.newaxis], tables)
+    shared, _ = kept._shared_by_all(scoring, pieces.most, statistics)
+    tables = pruning._tables([QueryTerm("w0", 0, 1)], shared, len(lengths.shortest), scoring, statistics)
+    bounds = loops.bound(pieces.parts[np.newaxis], tables)
     assert bounds[0].tolist() == [scores[docs // PIECE == n].max() for n in range(3)]
 
 
@@ -185,7 +186,7 @@ def test_threads_do_not_disturb_each_other_in_pieces(large: LexicalIndex) -> Non
 
 def test_the_pieces_that_are_kept_are_few(large: LexicalIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = Pruning(large.postings)
-    each = kept._pieces(0).bytes
+    each = kept._pieces(0).parts.nbytes
     monkeypatch.setattr(pruning, "_KEPT_BYTES", 2 * each)
     numbers = [large.postings.find(word) for word in ("w0", "w1", "w2", "w0", "w4")]
     for number in numbers:
