@@ -35,6 +35,7 @@ WORDS = [f"w{n}" for n in range(40)]
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small indexes are pruned too."""
     monkeypatch.setattr(searching, "_LEAST_PRUNED", 0)
+    monkeypatch.setattr(searching, "_LEAST_DOCUMENTS", 0)
     monkeypatch.setattr(searching, "_DOCUMENTS_TO_K", 0)
 
 
