@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from berdseye.data.models.static_embedding import StaticEmbedding, static_embedding
 from berdseye.data.records import Pair
@@ -271,6 +270,8 @@ def _segment_sums(values: Floats, lengths: Ints) -> Floats:
 
 def _row_sums(table: Floats, rows: Ints, lengths: Ints) -> Floats:
     """Sum the table's rows over consecutive runs of `rows`, float32[n_runs, dimension]; an empty run gives zero."""
+    from scipy.sparse import csr_array  # takes long to load
+
     # A product with a matrix of ones adds rows without copying them.
     ones = np.ones(len(rows), dtype=np.float32)
     ends = np.append(0, np.cumsum(lengths))

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import load_file
-from scipy.sparse import csr_array
 from tokenizers import Tokenizer
 
 from berdseye.data.errors import UnavailableError
@@ -47,6 +46,8 @@ class StaticEmbedding:
 
     def sums(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Sums of token vectors, float32[n_texts, dimension]."""
+        from scipy.sparse import csr_array  # takes long to load
+
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _BATCH):
             flat, ends = self._words.encode(texts[start : start + _BATCH])

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, logit
 
 from berdseye.data.errors import StaleError
 from berdseye.data.files.atomic import write_json
@@ -58,6 +57,8 @@ def moved_stances(stances: Floats, slope: float, added: float | Doubles) -> Floa
 
     P(opposes) and P(neither) keep their ratio.
     """
+    from scipy.special import expit, logit  # takes long to load
+
     supports = np.clip(stances[:, 0].astype(np.float64), _EDGE, 1 - _EDGE)
     moved = expit(slope * logit(supports) + added)
     rest = ((1 - moved) / (1 - supports))[:, None] * stances[:, 1:]
@@ -71,7 +72,8 @@ def fit_adaptation(
 
     Targets are labels or a teacher's probabilities. Without rows nothing changes. The threshold remains to be chosen.
     """
-    from scipy.optimize import minimize  # takes long to load
+    from scipy.optimize import minimize  # these take long to load
+    from scipy.special import expit, logit
 
     design = np.column_stack([features.astype(np.float64), np.ones(len(features))])
     offset = logit(np.clip(stances[:, 0].astype(np.float64), _EDGE, 1 - _EDGE))

@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path
@@ -47,18 +47,23 @@ class StanceDetector:
     def __init__(
         self, folder: Path | None = None, adaptation: Adaptation | None = None, trained: str | None = None
     ) -> None:
-        self.model = _opened(folder or Path(str(files("berdseye.detectors") / "weights")))
+        self._folder = folder or Path(str(files("berdseye.detectors") / "weights"))
+        self._card = _card_of(self._folder, _written(self._folder))
         self.name = str(Call("stance", () if trained is None else (trained,)))
         self.adaptation = adaptation
         if adaptation is None:
-            card = self.model.card
-            self.threshold = float(card["threshold"])
-            self.threshold_source, self.measured = str(card["threshold_source"]), str(card["measured"])
-            self.version = self.model.version
+            self.threshold = self._card.threshold
+            self.threshold_source, self.measured = self._card.threshold_source, self._card.measured
+            self.version = self._card.version
         else:
             self.threshold = adaptation.threshold
             self.threshold_source, self.measured = adaptation.threshold_source, adaptation.measured
-            self.version = f"{self.model.version}-{adaptation.version}"
+            self.version = f"{self._card.version}-{adaptation.version}"
+
+    @cached_property
+    def model(self) -> "_Model":
+        """The opened network, which is not needed to name the detector; raises `UnavailableError` if its files are damaged."""
+        return _model_of(self._folder, _written(self._folder))
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
         """Return P(supports) of each pair, float32[n_pairs]."""
@@ -111,7 +116,7 @@ class StanceDetector:
         with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:
             list(threads.map(judge, places_by_passage))
         known = [place for places in places_by_passage.values() for place in places]
-        out[known] = moved_stances(out[known], *self.model.calibration)
+        out[known] = moved_stances(out[known], *self._card.calibration)
         return out, features
 
 
@@ -124,37 +129,48 @@ class _Read(NamedTuple):
     values: Floats
 
 
+class _Card:
+    """What the files say of the detector: its version, calibration, threshold and figures."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            content = (folder / MODEL_FILE).read_bytes()
+            card: Mapping[str, Any] = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
+            slope, added = map(float, card["calibration"])
+            self.threshold = float(card["threshold"])
+            self.threshold_source, self.measured = str(card["threshold_source"]), str(card["measured"])
+        except Exception as error:  # a file is missing or has another form
+            raise _unavailable(folder, error) from error
+        self.calibration = (slope, added)
+        self.version = blake2b(content + repr(self.calibration).encode(), digest_size=6).hexdigest()
+
+
 class _Model:
-    """The opened files: a session of ONNX Runtime, the tokenizer and the card."""
+    """The opened files: a session of ONNX Runtime, and the tokenizer."""
 
     def __init__(self, folder: Path) -> None:
         import onnxruntime
         from tokenizers import Tokenizer
 
         try:
-            content = (folder / MODEL_FILE).read_bytes()
-            self.card: Mapping[str, Any] = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
             self.tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = 1  # passages are spread over the cores instead
             options.inter_op_num_threads = 1
-            self.session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+            self.session = onnxruntime.InferenceSession(
+                (folder / MODEL_FILE).read_bytes(), options, providers=["CPUExecutionProvider"]
+            )
             shapes = {entry.name: entry.shape for entry in self.session.get_inputs()}
             layers, _, heads, _, size = shapes[INPUTS[3]]
-            slope, added = map(float, self.card["calibration"])
         except Exception as error:  # the libraries' errors share no class
-            raise UnavailableError(
-                f"The detector `stance` cannot be opened ({error}).", where=folder, hint=_RETRAIN
-            ) from error
+            raise _unavailable(folder, error) from error
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
         vocabulary = self.tokenizer.get_vocab()
         self.first, self.last = int(vocabulary["[CLS]"]), int(vocabulary["[SEP]"])
         nothing = np.zeros((layers, 1, heads, 0, size), dtype=np.float32)
         self.width = heads * size + 1
-        self.calibration = (slope, added)
         self.nothing = _Read(0, np.zeros((1, heads * size), dtype=np.float32), nothing, nothing)
-        self.version = blake2b(content + repr(self.calibration).encode(), digest_size=6).hexdigest()
 
     def read(self, passage: str, perspectives: Sequence[str]) -> tuple[Floats, Floats]:
         """Return the probabilities, float32[n, 3], and the features, float32[n, width], of each perspective."""
@@ -196,13 +212,23 @@ class _Model:
         return results
 
 
-def _opened(folder: Path) -> _Model:
-    """Return the model of a folder, read once for each state of its files."""
+def _unavailable(folder: Path, error: Exception) -> UnavailableError:
+    return UnavailableError(f"The detector `stance` cannot be opened ({error}).", where=folder, hint=_RETRAIN)
+
+
+def _written(folder: Path) -> tuple[int, ...]:
+    """The state of the files of a folder; each is read once for each state."""
     paths = [folder / name for name in (MODEL_FILE, TOKENIZER_FILE, CARD_FILE)]
-    return _read_once(folder, tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in paths))
+    return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in paths)
 
 
 @lru_cache(maxsize=2)
-def _read_once(folder: Path, written: tuple[int, ...]) -> _Model:
+def _card_of(folder: Path, written: tuple[int, ...]) -> _Card:
+    del written
+    return _Card(folder)
+
+
+@lru_cache(maxsize=2)
+def _model_of(folder: Path, written: tuple[int, ...]) -> _Model:
     del written
     return _Model(folder)

@@ -9,7 +9,6 @@ import numpy.typing as npt
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Passage
 from berdseye.retrieval.encoders.protocol import Vectors
-from berdseye.retrieval.indexes import index_text
 
 _WORD = re.compile(r"\S+\s*")
 _ORDINARY = 20
@@ -27,7 +26,7 @@ def encodable(texts: Iterable[str], most: int) -> list[str]:
 
 def titled(passage: Passage, separator: str = " ") -> str:
     """Title and text joined by the separator, or the text if there is no title."""
-    return f"{passage.title}{separator}{passage.text}" if passage.title and separator != " " else index_text(passage)
+    return f"{passage.title}{separator}{passage.text}" if passage.title else passage.text
 
 
 def _cut(text: str, most: int) -> str:
