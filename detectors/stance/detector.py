@@ -167,7 +167,7 @@ class _Model:
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
         vocabulary = self.tokenizer.get_vocab()
-        self.first, self.last = int(vocabulary["[CLS]"]), int(vocabulary["[SEP]"])
+        self.first, self.last = ends(vocabulary)
         nothing = np.zeros((layers, 1, heads, 0, size), dtype=np.float32)
         self.width = heads * size + 1
         self.nothing = _Read(0, np.zeros((1, heads * size), dtype=np.float32), nothing, nothing)
@@ -210,6 +210,12 @@ class _Model:
         inputs = (*texts, before.keys, before.values, before.mean)
         results: list[Any] = self.session.run(list(wanted), dict(zip(INPUTS, inputs, strict=True)))
         return results
+
+
+def ends(vocabulary: Mapping[str, int]) -> tuple[int, int]:
+    """Return the tokens that begin a text and end it, as BERT or MPNet calls them."""
+    first, last = ("[CLS]", "[SEP]") if "[CLS]" in vocabulary else ("<s>", "</s>")
+    return int(vocabulary[first]), int(vocabulary[last])
 
 
 def _unavailable(folder: Path, error: Exception) -> UnavailableError:

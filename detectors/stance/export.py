@@ -33,9 +33,10 @@ class Reader(torch.nn.Module):
         `passage` is the mean vector of the passage, float32[1, width].
         """
         x = self.network.embedded(ids, places, kinds)
+        near = self.network.near(places, torch.arange(keys.shape[3] + ids.shape[1]).unsqueeze(0))
         kept = []
         for number, layer in enumerate(self.network.layers):
-            x, read = layer(x, None, (keys[number], values[number]))
+            x, read = layer(x, near, (keys[number], values[number]))
             kept.append(read)
         mean = x.mean(1)
         features = self.network.features(passage, mean)

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from transformers import AutoModel, AutoTokenizer, BertModel
+from transformers import AutoModel, AutoTokenizer, BertModel, MPNetModel
+from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
 
-from berdseye.detectors.stance.detector import MOST_PASSAGE_TOKENS, MOST_PERSPECTIVE_TOKENS
+from berdseye.detectors.stance.detector import MOST_PASSAGE_TOKENS, MOST_PERSPECTIVE_TOKENS, ends
 from berdseye.detectors.stance.examples import STANCES
 
 PASSAGE, PADDING = 0, -1
@@ -24,14 +25,19 @@ _UNSEEN = -1e4
 
 
 class Layer(nn.Module):
-    """A layer of BERT whose keys and values may continue those of texts that were read before."""
+    """A layer of BERT or MPNet whose keys and values may continue those of texts that were read before."""
 
     def __init__(self, layer: Any) -> None:
         super().__init__()
         attention = layer.attention
-        self.heads = int(attention.self.num_attention_heads)
-        self.query, self.key, self.value = attention.self.query, attention.self.key, attention.self.value
-        self.joined, self.joined_norm = attention.output.dense, attention.output.LayerNorm
+        if hasattr(attention, "attn"):
+            inner = attention.attn
+            self.query, self.key, self.value, self.joined = inner.q, inner.k, inner.v, inner.o
+            self.joined_norm, self.heads = attention.LayerNorm, int(inner.num_attention_heads)
+        else:
+            self.query, self.key, self.value = attention.self.query, attention.self.key, attention.self.value
+            self.joined, self.joined_norm = attention.output.dense, attention.output.LayerNorm
+            self.heads = int(attention.self.num_attention_heads)
         self.up, self.down, self.norm = layer.intermediate.dense, layer.output.dense, layer.output.LayerNorm
 
     def forward(
@@ -39,8 +45,8 @@ class Layer(nn.Module):
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Return the vectors after this layer, and the keys and values, [n, heads, length, width / heads].
 
-        `mask` is added to the scores, [n, 1, length, length]. The products are written out, since PyTorch's fused attention is
-        several times slower on processors in half precision when gradients are wanted.
+        `mask` is added to the scores, [n, 1 or heads, length, length]. The products are written out, since PyTorch's fused
+        attention is several times slower on processors in half precision when gradients are wanted.
         """
         query, key, value = (self._by_head(part(x)) for part in (self.query, self.key, self.value))
         if past is not None:
@@ -57,22 +63,20 @@ class Layer(nn.Module):
 
 
 class StanceNetwork(nn.Module):
-    """A BERT encoder with a head for three stances; `base` is a folder or a name that transformers loads."""
+    """An encoder (BERT or MPNet) with a head for three stances; `base` is a folder or a name that transformers loads."""
 
     def __init__(self, base: str | Path) -> None:
         super().__init__()
-        bert = AutoModel.from_pretrained(str(base))
-        if not isinstance(bert, BertModel):
-            raise TypeError(f"The base must be a BERT model, not {type(bert).__name__}.")
-        found = bert.embeddings
-        self.words, self.places, self.kinds = (
-            found.word_embeddings,
-            found.position_embeddings,
-            found.token_type_embeddings,
-        )
-        self.norm = found.LayerNorm
-        self.layers = nn.ModuleList(Layer(layer) for layer in bert.encoder.layer)
-        width, self.heads = int(bert.config.hidden_size), int(bert.config.num_attention_heads)
+        encoder = AutoModel.from_pretrained(str(base), dtype=torch.float32)
+        if not isinstance(encoder, BertModel | MPNetModel):
+            raise TypeError(f"The base must be a BERT or MPNet model, not {type(encoder).__name__}.")
+        found = encoder.embeddings
+        self.words, self.places, self.norm = found.word_embeddings, found.position_embeddings, found.LayerNorm
+        self.kinds = getattr(found, "token_type_embeddings", None)
+        self.first_place = 2 if isinstance(encoder, MPNetModel) else 0
+        self.nearness = getattr(encoder.encoder, "relative_attention_bias", None)
+        self.layers = nn.ModuleList(Layer(layer) for layer in encoder.encoder.layer)
+        width, self.heads = int(encoder.config.hidden_size), int(encoder.config.num_attention_heads)
         self.hidden = nn.Linear(4 * width, width)
         self.out = nn.Linear(width, len(STANCES))
         self.skip = nn.Parameter(torch.tensor(_FIRST_SKIP))
@@ -83,11 +87,13 @@ class StanceNetwork(nn.Module):
         x = self.embedded(packed.ids, packed.places, (segments > PASSAGE).long())
         mine, theirs = segments.unsqueeze(2), segments.unsqueeze(1)
         hidden = ~((theirs == PASSAGE) | (theirs == mine)).unsqueeze(1)
-        mask = torch.zeros(hidden.shape, dtype=x.dtype).masked_fill(hidden, _UNSEEN)
+        mask = torch.zeros(hidden.shape, dtype=x.dtype, device=x.device).masked_fill(hidden, _UNSEEN)
+        near = self.near(packed.places, packed.places)
+        mask = mask if near is None else mask + near
         for layer in self.layers:
             x, _ = layer(x, mask)
         x = x.float()
-        numbers = torch.arange(int(segments.max()) + 1).view(1, -1, 1)
+        numbers = torch.arange(int(segments.max()) + 1, device=x.device).view(1, -1, 1)
         weights = (segments.unsqueeze(1) == numbers).to(x.dtype)
         counts = weights.sum(-1, keepdim=True)
         means = (weights @ x) / counts.clamp(min=1)
@@ -95,10 +101,25 @@ class StanceNetwork(nn.Module):
         passages = means[:, :1].expand(-1, means.shape[1] - 1, -1)
         return self.logits(passages[there], means[:, 1:][there])
 
+    def head(self) -> list[nn.Parameter]:
+        """Return the parameters that do not come from the base."""
+        return [*self.hidden.parameters(), *self.out.parameters(), self.skip]
+
     def embedded(self, ids: Tensor, places: Tensor, kinds: Tensor) -> Tensor:
         """Return the vectors before the first layer, from ids, positions and kinds (1: perspective), int64[n, length]."""
-        vectors: Tensor = self.norm(self.words(ids) + self.kinds(kinds) + self.places(places))
-        return vectors
+        vectors: Tensor = self.words(ids) + self.places(places + self.first_place)
+        normed: Tensor = self.norm(vectors if self.kinds is None else vectors + self.kinds(kinds))
+        return normed
+
+    def near(self, places: Tensor, earlier: Tensor) -> Tensor | None:
+        """Return what MPNet adds to the scores for the distance of positions, int64[n, length] and int64[n, other length], as
+        [n, heads, length, other length]; None for BERT."""
+        if self.nearness is None:
+            return None
+        distances = earlier.unsqueeze(1) - places.unsqueeze(2)
+        buckets = MPNetEncoder.relative_position_bucket(distances)  # type: ignore[no-untyped-call]
+        found: Tensor = self.nearness(buckets)
+        return found.permute(0, 3, 1, 2)
 
     def logits(self, passage: Tensor, perspective: Tensor) -> Tensor:
         """Return the logits of mean vectors, float32[n, 3]."""
@@ -127,6 +148,10 @@ class Packed(NamedTuple):
     places: Tensor
     segments: Tensor
 
+    def on(self, device: str) -> "Packed":
+        """Return the same on a device, as PyTorch names it."""
+        return Packed(*(part.to(device, non_blocking=True) for part in self))
+
 
 Row = tuple[list[int], list[int], list[int]]
 
@@ -138,8 +163,7 @@ class PairTokenizer:
         self.tokenizer: Any = AutoTokenizer.from_pretrained(str(base)).backend_tokenizer
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
-        vocabulary = self.tokenizer.get_vocab()
-        self.first, self.last = int(vocabulary["[CLS]"]), int(vocabulary["[SEP]"])
+        self.first, self.last = ends(self.tokenizer.get_vocab())
         self.cut = 0
 
     def row(self, passage: str, perspectives: Sequence[str]) -> Row:

@@ -41,13 +41,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m berdseye.detectors.stance.train", description="Train the detector `stance`."
     )
     parser.add_argument("folder", type=Path, metavar="DATA_FOLDER", help="Folder with stance/ and perspectrum/.")
-    parser.add_argument("base", metavar="BASE", help="Folder or name of the BERT model to start from.")
+    parser.add_argument("base", metavar="BASE", help="Folder or name of the BERT or MPNet model to start from.")
     parser.add_argument("--work", type=Path, default=Path("stance-training"), help="Folder of checkpoints.")
     parser.add_argument("--out", type=Path, default=OUT, help="Folder to write (default: the shipped weights).")
     parser.add_argument("--steps", type=int, default=12_000, help="Number of batches.")
     parser.add_argument(
         "--half", action="store_true", help="Compute gradients in bfloat16, on processors that are quicker with it."
     )
+    parser.add_argument("--device", default="cpu", help='What computes, as PyTorch names it: "cpu" or "cuda".')
+    parser.add_argument("--batch-tokens", type=int, default=1536, help="Tokens in a batch; 16384 suits a GPU.")
+    parser.add_argument("--learning-rate", type=float, default=1.5e-4, help="Highest learning rate of the encoder.")
+    parser.add_argument("--workers", type=int, default=0, help="Processes that prepare batches; a GPU needs several.")
     parser.add_argument("--now", action="store_true", help="Use the last checkpoint as it is.")
     parser.add_argument(
         "--average-with",
@@ -60,7 +64,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from berdseye.detectors.stance.network import PairTokenizer
     from berdseye.detectors.stance.training import StanceSettings, average_with, train
 
-    settings = StanceSettings(steps=options.steps, half=options.half)
+    settings = StanceSettings(
+        steps=options.steps,
+        learning_rate=options.learning_rate,
+        half=options.half,
+        batch_tokens=options.batch_tokens,
+        device=options.device,
+        workers=options.workers,
+    )
     try:
         examples = training_examples(options.folder, settings.seed)
         network, steps = train(

@@ -1,4 +1,4 @@
-"""The training of `stance`: batches mixed from all sources, a loss over partial labels, and checkpoints from which it resumes."""
+"""The training of `stance`: a loss over partial labels, and checkpoints from which it resumes."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,29 +16,11 @@ from torch.optim.swa_utils import AveragedModel
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
-from berdseye.detectors.stance.examples import STANCES, SUPPORTS, Example, drawn, in_context, off_topic
+from berdseye.detectors.stance.batches import BATCH_TOKENS, Batch, in_workers, mixed_batches
+from berdseye.detectors.stance.examples import STANCES, SUPPORTS, Example
 from berdseye.detectors.stance.network import Packed, PairTokenizer, StanceNetwork, packed
 
-MIXTURE: Mapping[str, float] = {
-    "snli": 12,
-    "counterfactual": 15,
-    "fever": 9,
-    "mnli": 10,
-    "arguments": 13,
-    "windows of arguments": 8,
-    "debates": 19,
-    "claims": 14,
-}
-"""How many of 100 passages come from each source. Inference stays nearly half of every batch: a stage of arguments alone made the
-network forget it."""
 CHECKPOINT = "checkpoint.pt"
-_POOL = 512
-_BATCH_TOKENS = 1536
-_DENIED = 0.4
-_OFF_TOPIC = 0.25
-_IN_CONTEXT = 0.3
-_SHORT = ("snli", "counterfactual", "mnli", "arguments", "claims")
-_LONG = ("fever", "debates")
 _MARGIN_WEIGHT = 0.3
 _HEAD_FACTOR = 5.0
 _WARMUP = 200
@@ -48,16 +30,19 @@ _KEPT_EVERY = 250
 
 
 class StanceSettings(NamedTuple):
-    """What a training is made with; `steps` are batches of about 1,500 tokens.
+    """What a training is made with; `steps` are batches of about `batch_tokens` tokens, made in `workers` processes.
 
-    With `half`, gradients are computed in bfloat16, which is quicker only on processors that multiply such numbers (AMX, or
-    AVX-512 with BF16); the weights are kept and changed in full precision.
+    With `half`, gradients are computed in bfloat16, which is quicker only on GPUs and on processors that multiply such numbers
+    (AMX, or AVX-512 with BF16); the weights are kept and changed in full precision. `device` is named as PyTorch does.
     """
 
     steps: int = 12_000
     learning_rate: float = 1.5e-4
     seed: int = 0
     half: bool = False
+    batch_tokens: int = BATCH_TOKENS
+    device: str = "cpu"
+    workers: int = 0
 
 
 def train(
@@ -72,14 +57,15 @@ def train(
     """Train a network in `folder`; return the moving average of its weights, and the number of steps taken.
 
     An interrupted training resumes, or, with `as_it_is`, ends where its last checkpoint is; with more steps, a finished one goes
-    on. A resumed training draws other batches than an uninterrupted one from there on, so that its weights differ slightly.
+    on. A resumed training draws other batches than an uninterrupted one from there on, so that its weights differ slightly; so
+    does one with worker processes, which finish their batches in another order.
     """
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(settings.seed)
-    network, tokenizer = StanceNetwork(base), PairTokenizer(base)
+    network, tokenizer = StanceNetwork(base).to(settings.device), PairTokenizer(base)
     network.words.requires_grad_(False)
     averaged = AveragedModel(network, multi_avg_fn=_average)
-    head = [*network.hidden.parameters(), *network.out.parameters(), network.skip]
+    head = network.head()
     known = {id(parameter) for parameter in head}
     groups: list[dict[str, Any]] = [
         {"params": [p for p in network.parameters() if p.requires_grad and id(p) not in known]},
@@ -97,12 +83,16 @@ def train(
     parts: dict[str, Any] = {"network": network, "averaged": averaged, "optimizer": optimizer, "schedule": schedule}
     first = _resume(folder / CHECKPOINT, parts, settings)
     reader = HalfPrecision(network) if settings.half else network
-    batches = mixed_batches(examples, tokenizer, Random(settings.seed * 1_000_003 + first))
+
+    def batches(seed: int) -> Iterator[Batch]:
+        return mixed_batches(examples, tokenizer, Random(seed), settings.batch_tokens)
+
+    drawn = in_workers(batches, settings.seed * 1_000_003 + first, settings.workers)
     last = first if as_it_is else max(first, settings.steps)
     for step in range(first + 1, last + 1):
-        batch, allowed, owners = next(batches)
-        logits = reader(batch)
-        loss = partial_loss(logits, allowed) + _MARGIN_WEIGHT * margin_loss(logits, allowed, owners)
+        batch = next(drawn).on(settings.device)
+        logits = reader(batch.packed)
+        loss = partial_loss(logits, batch.allowed) + _MARGIN_WEIGHT * margin_loss(logits, batch.allowed, batch.owners)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         if isinstance(reader, HalfPrecision):
@@ -117,7 +107,7 @@ def train(
         if step % _KEPT_EVERY == 0 or step == settings.steps:
             _keep(folder / CHECKPOINT, parts, settings, step)
     network.load_state_dict(averaged.module.state_dict())
-    return network.eval(), last
+    return network.cpu().eval(), last
 
 
 class HalfPrecision(nn.Module):
@@ -126,9 +116,8 @@ class HalfPrecision(nn.Module):
     def __init__(self, network: StanceNetwork) -> None:
         super().__init__()
         self.copied = deepcopy(network).bfloat16()
-        for part in (self.copied.hidden, self.copied.out):
-            part.float()
-        self.copied.skip.data = self.copied.skip.data.float()
+        for parameter in self.copied.head():
+            parameter.data = parameter.data.float()
         own, copies = network.parameters(), self.copied.parameters()
         self._own, self._copies = zip(
             *((a, b) for a, b in zip(own, copies, strict=True) if a.requires_grad), strict=True
@@ -158,7 +147,7 @@ def average_with(network: StanceNetwork, checkpoint: Path) -> int:
     `BadInputError` if the checkpoint cannot be read.
     """
     try:
-        state = torch.load(checkpoint, weights_only=True)
+        state = torch.load(checkpoint, weights_only=True, map_location="cpu")
     except (OSError, ValueError, RuntimeError, UnpicklingError) as error:
         raise BadInputError(f"The checkpoint cannot be read ({error}).", where=checkpoint) from error
     earlier = {name.removeprefix("module."): value for name, value in state["averaged"].items()}
@@ -183,52 +172,6 @@ def margin_loss(logits: Tensor, allowed: Tensor, owners: Tensor) -> Tensor:
     compared = supported[:, None] & refused[None, :] & (owners[:, None] == owners[None, :])
     losses = nn.functional.softplus(odds[None, :] - odds[:, None])[compared]
     return losses.mean() if len(losses) else odds.sum() * 0
-
-
-def mixed_batches(
-    examples: Mapping[str, Sequence[Example]], tokenizer: PairTokenizer, chance: Random
-) -> Iterator[tuple[Packed, Tensor, Tensor]]:
-    """Yield batches without end: packed passages, the allowed stances, bool[n, 3], and the passage of each, int64[n].
-
-    512 passages at a time are drawn by `MIXTURE`, each source in a random order and again from its start when it is used up, and
-    are cut into batches of similar length. Some passages get a perspective of another topic, and some of the short ones the
-    company of other sentences.
-    """
-    names = [name for name in MIXTURE if examples.get(name)]
-    waiting: dict[str, list[int]] = {name: [] for name in names}
-    while True:
-        sources, chosen = [], []
-        for name in chance.choices(names, [MIXTURE[name] for name in names], k=_POOL):
-            if not waiting[name]:
-                waiting[name] = chance.sample(range(len(examples[name])), len(examples[name]))
-            sources.append(name)
-            chosen.append(drawn(examples[name][waiting[name].pop()], _DENIED, chance))
-        chosen = list(_mixed(sources, chosen, chance))
-        rows = [tokenizer.row(example.passage, [s.text for s in example.statements]) for example in chosen]
-        batches: list[list[int]] = [[]]
-        for place in sorted(range(len(rows)), key=lambda place: len(rows[place][0])):
-            if batches[-1] and (len(batches[-1]) + 1) * len(rows[place][0]) > _BATCH_TOKENS:
-                batches.append([])
-            batches[-1].append(place)
-        chance.shuffle(batches)
-        for batch in batches:
-            statements = [(number, s) for number, place in enumerate(batch) for s in chosen[place].statements]
-            allowed = [[stance in s.allowed for stance in range(len(STANCES))] for _, s in statements]
-            yield packed([rows[p] for p in batch]), torch.tensor(allowed), torch.tensor([n for n, _ in statements])
-
-
-def _mixed(sources: Sequence[str], chosen: Sequence[Example], chance: Random) -> Iterator[Example]:
-    """Yield the examples of a draw, some of them mixed with others of the same draw and another source."""
-    long = [example for source, example in zip(sources, chosen, strict=True) if source in _LONG]
-    foreign = {
-        name: [other for source, other in zip(sources, chosen, strict=True) if source != name] for name in set(sources)
-    }
-    for source, example in zip(sources, chosen, strict=True):
-        if source in _SHORT and long and chance.random() < _IN_CONTEXT:
-            example = in_context(example, long, chance)
-        if foreign[source] and chance.random() < _OFF_TOPIC:
-            example = off_topic(example, foreign[source], chance)
-        yield example
 
 
 def stance_probabilities(
@@ -266,8 +209,9 @@ def _resume(path: Path, parts: Mapping[str, Any], settings: StanceSettings) -> i
     """
     if not path.is_file():
         return 0
-    state = torch.load(path, weights_only=True)
-    if StanceSettings(*json.loads(state["settings"]))._replace(steps=settings.steps) != settings:
+    state = torch.load(path, weights_only=True, map_location=settings.device)
+    kept = StanceSettings(*json.loads(state["settings"]))
+    if kept[1:3] != settings[1:3]:
         return 0
     for name, part in parts.items():
         part.load_state_dict(state[name])

@@ -105,3 +105,17 @@ def test_the_shipped_grades_are_those_measured(name: str, workspace: Workspace) 
     assert shipped is not None
     assert (*shipped[:3], shipped.twins) == (*measured[:3], measured.twins)
     assert shipped[3:6] == pytest.approx(measured[3:6], abs=0.01)
+
+
+def test_a_network_of_its_own_in_a_workspace_is_read_by_its_name(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    folder = workspace.detectors_folder / "larger"
+    folder.mkdir(parents=True)
+    for path in WEIGHTS.glob("stance*"):
+        shutil.copy(path, folder)
+    card = json.loads((folder / "stance.json").read_text())
+    (folder / "stance.json").write_text(json.dumps(card | {"threshold": 0.25}))
+    detector = parse_detector("stance(larger)", workspace)
+    assert detector.name == "stance(larger)"
+    assert detector.threshold == 0.25
+    assert np.array_equal(detector.predict(SAMPLE), StanceDetector().predict(SAMPLE))

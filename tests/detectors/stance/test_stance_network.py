@@ -1,5 +1,6 @@
 """The network of `stance`, its losses, its batches, its training and its export, on a tiny BERT made here."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -11,11 +12,12 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
-from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+from transformers import BertConfig, BertModel, MPNetConfig, MPNetModel, PreTrainedModel, PreTrainedTokenizerFast
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Pair
-from berdseye.detectors.stance import training
+from berdseye.detectors.stance import batches
+from berdseye.detectors.stance.batches import Batch, in_workers, mixed_batches
 from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.stance.examples import (
     CONTRADICTED,
@@ -35,7 +37,6 @@ from berdseye.detectors.stance.training import (
     StanceSettings,
     average_with,
     margin_loss,
-    mixed_batches,
     partial_loss,
     stance_probabilities,
     train,
@@ -63,6 +64,8 @@ WORDS = [
     ",",
     "because",
 ]
+CARD = '{"threshold": 0.5, "threshold_source": "none", "measured": "", "calibration": [1, 0]}'
+SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
 TEXTS = [
     ("zoos are cruel .", ["zoos should be banned", "zoos are good", "cars are bad because the a"]),
     ("the trams are clean .", ["trams are good"]),
@@ -72,15 +75,21 @@ TEXTS = [
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A BERT of two layers and random weights, whose words are `WORDS`."""
-    folder = tmp_path_factory.mktemp("base")
-    ids = {word: number for number, word in enumerate(["[PAD]", "[CLS]", "[SEP]", "[UNK]", *WORDS])}
-    tokenizer = Tokenizer(WordLevel(ids, unk_token="[UNK]"))
+    config = BertConfig(vocab_size=len(WORDS) + 4, max_position_embeddings=512, **SIZES)
+    return made_base(tmp_path_factory.mktemp("base"), BertModel(config), ["[PAD]", "[CLS]", "[SEP]", "[UNK]"])
+
+
+def made_base(folder: Path, model: PreTrainedModel, special: list[str]) -> Path:
+    """Write a model with a tokenizer of `WORDS`; the last of its `special` tokens is for unknown words."""
+    ids = {word: number for number, word in enumerate([*special, *WORDS])}
+    tokenizer = Tokenizer(WordLevel(ids, unk_token=special[3]))
     tokenizer.pre_tokenizer = Whitespace()
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="[PAD]").save_pretrained(folder)
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token=next(name for name in special if "pad" in name.lower())
+    ).save_pretrained(folder)
     torch.manual_seed(0)
-    config = BertConfig(vocab_size=len(ids), hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
-                        intermediate_size=64, max_position_embeddings=512)  # fmt: skip
-    BertModel(config).save_pretrained(folder)
+    model.apply(model._init_weights)
+    model.save_pretrained(folder)
     return folder
 
 
@@ -117,14 +126,51 @@ def test_texts_that_are_too_long_are_cut_and_counted(base: Path) -> None:
 def test_the_exported_model_reads_as_the_network_does(base: Path, network: StanceNetwork, tmp_path: Path) -> None:
     tokenizer = PairTokenizer(base)
     export(network, tokenizer, tmp_path)
-    (tmp_path / "stance.json").write_text(
-        '{"threshold": 0.5, "threshold_source": "none", "measured": "", "calibration": [1, 0]}'
-    )
+    (tmp_path / "stance.json").write_text(CARD)
     pairs = [Pair(passage, one) for passage, perspectives in TEXTS for one in perspectives]
     wanted = stance_probabilities(network, tokenizer, [(p.passage, p.perspective) for p in pairs])
     found = StanceDetector(tmp_path).stances(pairs)
     assert np.allclose(found.sum(axis=1), 1, atol=1e-5)
     assert np.abs(found - wanted).max() < 0.05  # 8-bit weights
+
+
+def test_mpnet_reads_as_transformers_does_and_is_exported(tmp_path: Path) -> None:
+    config = MPNetConfig(vocab_size=len(WORDS) + 4, max_position_embeddings=514, **SIZES)
+    base = made_base(tmp_path / "base", MPNetModel(config), ["<s>", "<pad>", "</s>", "<unk>"])
+    network, tokenizer = StanceNetwork(base).eval(), PairTokenizer(base)
+    assert network.nearness is not None
+    torch.nn.init.normal_(network.nearness.weight)  # the distances of positions should matter
+    plain = MPNetModel.from_pretrained(base).eval()
+    plain.encoder.relative_attention_bias.load_state_dict(network.nearness.state_dict())
+    one = packed([tokenizer.row("zoos are cruel . cars are bad because trams are clean . " * 4, [])])
+    with torch.inference_mode():
+        x, near = network.embedded(one.ids, one.places, one.segments), network.near(one.places, one.places)
+        for layer in network.layers:
+            x, _ = layer(x, near)
+        assert torch.allclose(x, plain(one.ids).last_hidden_state, atol=1e-5)
+    together = network(packed([tokenizer.row(passage, perspectives) for passage, perspectives in TEXTS]))
+    alone = [network(packed([tokenizer.row(p, [one])])) for p, perspectives in TEXTS for one in perspectives]
+    assert torch.allclose(together, torch.cat(alone), atol=1e-5)
+    export(network, tokenizer, tmp_path)
+    (tmp_path / "stance.json").write_text(CARD)
+    pairs = [Pair(passage, one) for passage, perspectives in TEXTS for one in perspectives]
+    assert np.abs(StanceDetector(tmp_path).stances(pairs) - torch.softmax(together, -1).detach().numpy()).max() < 0.05
+
+
+def test_batches_of_several_processes_come_from_seeds_of_their_own(base: Path) -> None:
+    examples = {"snli": [Example(f"{p} {extra}", (Statement(q, ENTAILED),)) for p, qs in TEXTS for q in qs
+                         for extra in WORDS]}  # fmt: skip
+    tokenizer = PairTokenizer(base)
+
+    def made(seed: int) -> Iterator[Batch]:
+        return mixed_batches(examples, tokenizer, Random(seed), 192)
+
+    batches = in_workers(made, 5, 2)
+    found = [next(batches) for _ in range(4)]
+    wanted = [made(5 * 1_009), made(5 * 1_009 + 1)]
+    for number, batch in enumerate(found):
+        assert torch.equal(batch.packed.ids, next(wanted[number % 2]).packed.ids)
+    assert torch.equal(next(in_workers(made, 5, 0)).packed.ids, next(made(5)).packed.ids)
 
 
 def test_a_partial_label_asks_for_any_of_its_stances() -> None:
@@ -177,14 +223,13 @@ def test_a_batch_holds_every_label_of_its_passages(base: Path) -> None:
 def test_training_learns_and_resumes_from_its_checkpoint(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, half: bool
 ) -> None:
-    monkeypatch.setattr(training, "_POOL", 32)
-    monkeypatch.setattr(training, "_BATCH_TOKENS", 192)
+    monkeypatch.setattr(batches, "_POOL", 32)
     sides = [
         ("zoos are cruel", "zoos are good", "zoos should be banned"),
         ("trams are clean", "trams are bad", "trams are good"),
     ]
     examples = {"claims": [Example(p, (Statement(no, CONTRADICTED), Statement(yes, ENTAILED))) for p, no, yes in sides]}
-    settings = StanceSettings(steps=200, learning_rate=2e-3, half=half)
+    settings = StanceSettings(steps=200, learning_rate=2e-3, half=half, batch_tokens=192)
     network, steps = train(base, examples, settings, tmp_path)
     assert steps == 200
     texts = [(p, text) for p, no, yes in sides for text in (no, yes)]

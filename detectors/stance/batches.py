@@ -1,0 +1,117 @@
+"""Batches of passages with perspectives, mixed from all sources, for the training of `stance`."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from random import Random
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, IterableDataset, get_worker_info
+
+from berdseye.detectors.stance.examples import STANCES, Example, drawn, in_context, off_topic
+from berdseye.detectors.stance.network import Packed, PairTokenizer, packed
+
+MIXTURE: Mapping[str, float] = {
+    "snli": 12,
+    "counterfactual": 15,
+    "fever": 9,
+    "mnli": 10,
+    "arguments": 13,
+    "windows of arguments": 8,
+    "debates": 19,
+    "claims": 14,
+}
+"""How many of 100 passages come from each source. Inference stays nearly half of every batch: a stage of arguments alone made the
+network forget it."""
+BATCH_TOKENS = 1536
+_POOL = 512
+_DENIED = 0.4
+_OFF_TOPIC = 0.25
+_IN_CONTEXT = 0.3
+_SHORT = ("snli", "counterfactual", "mnli", "arguments", "claims")
+_LONG = ("fever", "debates")
+
+
+class Batch(NamedTuple):
+    """Packed passages, and for each of their n perspectives the allowed stances, bool[n, 3], and the number of its passage,
+    int64[n]."""
+
+    packed: Packed
+    allowed: Tensor
+    owners: Tensor
+
+    def on(self, device: str) -> "Batch":
+        """Return the same on a device, as PyTorch names it."""
+        return Batch(self.packed.on(device), self.allowed.to(device), self.owners.to(device))
+
+
+def augmented(examples: Mapping[str, Sequence[Example]], chance: Random) -> Iterator[Example]:
+    """Yield examples without end, drawn by `MIXTURE`, each source in a random order and again from its start when it is used up.
+
+    Some passages get a perspective of another topic, and some of the short ones the company of other sentences.
+    """
+    names = [name for name in MIXTURE if examples.get(name)]
+    waiting: dict[str, list[int]] = {name: [] for name in names}
+    while True:
+        sources, chosen = [], []
+        for name in chance.choices(names, [MIXTURE[name] for name in names], k=_POOL):
+            if not waiting[name]:
+                waiting[name] = chance.sample(range(len(examples[name])), len(examples[name]))
+            sources.append(name)
+            chosen.append(drawn(examples[name][waiting[name].pop()], _DENIED, chance))
+        yield from _mixed(sources, chosen, chance)
+
+
+def mixed_batches(
+    examples: Mapping[str, Sequence[Example]], tokenizer: PairTokenizer, chance: Random, tokens: int = BATCH_TOKENS
+) -> Iterator[Batch]:
+    """Yield batches of augmented examples without end, each of passages of similar length and at most `tokens` tokens."""
+    drawn_examples = augmented(examples, chance)
+    at_once = _POOL * max(1, tokens // BATCH_TOKENS)
+    while True:
+        chosen = list(islice(drawn_examples, at_once))
+        rows = [tokenizer.row(example.passage, [s.text for s in example.statements]) for example in chosen]
+        batches: list[list[int]] = [[]]
+        for place in sorted(range(len(rows)), key=lambda place: len(rows[place][0])):
+            if batches[-1] and (len(batches[-1]) + 1) * len(rows[place][0]) > tokens:
+                batches.append([])
+            batches[-1].append(place)
+        chance.shuffle(batches)
+        for batch in batches:
+            statements = [(number, s) for number, place in enumerate(batch) for s in chosen[place].statements]
+            yield Batch(
+                packed([rows[place] for place in batch]),
+                torch.tensor([[stance in s.allowed for stance in range(len(STANCES))] for _, s in statements]),
+                torch.tensor([number for number, _ in statements]),
+            )
+
+
+def in_workers(batches: Callable[[int], Iterator[Batch]], seed: int, workers: int) -> Iterator[Batch]:
+    """Yield `batches(seed)`, made in as many processes as `workers` says, each with a seed of its own; 0: in this process."""
+    if not workers:
+        return batches(seed)
+    return iter(DataLoader(_Stream(batches, seed), batch_size=None, num_workers=workers, prefetch_factor=8))
+
+
+class _Stream(IterableDataset[Batch]):
+    def __init__(self, batches: Callable[[int], Iterator[Batch]], seed: int) -> None:
+        self.batches, self.seed = batches, seed
+
+    def __iter__(self) -> Iterator[Batch]:
+        worker = get_worker_info()
+        return self.batches(self.seed * 1_009 + (worker.id if worker is not None else 0))
+
+
+def _mixed(sources: Sequence[str], chosen: Sequence[Example], chance: Random) -> Iterator[Example]:
+    """Yield the examples of a draw, some of them mixed with others of the same draw and another source."""
+    long = [example for source, example in zip(sources, chosen, strict=True) if source in _LONG]
+    foreign = {
+        name: [other for source, other in zip(sources, chosen, strict=True) if source != name] for name in set(sources)
+    }
+    for source, example in zip(sources, chosen, strict=True):
+        if source in _SHORT and long and chance.random() < _IN_CONTEXT:
+            example = in_context(example, long, chance)
+        if foreign[source] and chance.random() < _OFF_TOPIC:
+            example = off_topic(example, foreign[source], chance)
+        yield example
