@@ -1,6 +1,7 @@
-"""Write a trained network as the files that ship: an ONNX model with 8-bit weights, and its tokenizer."""
+"""Write a trained network as the files that a detector reads: an ONNX model, usually with 8-bit weights, and its tokenizer."""
 
 from pathlib import Path
+from shutil import copyfile
 from tempfile import TemporaryDirectory
 
 import onnx
@@ -44,10 +45,11 @@ class Reader(torch.nn.Module):
         return probabilities, features, mean, torch.stack([k for k, _ in kept]), torch.stack([v for _, v in kept])
 
 
-def export(network: StanceNetwork, tokenizer: PairTokenizer, folder: Path) -> None:
+def export(network: StanceNetwork, tokenizer: PairTokenizer, folder: Path, *, exact: bool = False) -> None:
     """Write the model and the tokenizer into `folder`.
 
-    Weights are quantised per channel to 7 bits in 8: with all 8, processors without VNNI instructions overflow.
+    Unless the export is `exact`, weights are quantised per channel to 7 bits in 8: with all 8, processors without VNNI
+    instructions overflow.
     """
     folder.mkdir(parents=True, exist_ok=True)
     width, heads = network.hidden.out_features, network.heads
@@ -55,11 +57,11 @@ def export(network: StanceNetwork, tokenizer: PairTokenizer, folder: Path) -> No
     texts = tuple(torch.ones(1, _NEW, dtype=torch.long) for _ in range(3))
     dynamic = torch.export.Dim.DYNAMIC
     with TemporaryDirectory() as scratch:
-        exact = Path(scratch) / "model.onnx"
+        whole = Path(scratch) / "model.onnx"
         torch.onnx.export(
             Reader(network).eval(),
             (*texts, past, past.clone(), torch.zeros(1, width)),
-            str(exact),
+            str(whole),
             dynamo=True,
             dynamic_shapes=({1: dynamic}, {1: dynamic}, {1: dynamic}, {3: dynamic}, {3: dynamic}, None),
             input_names=list(INPUTS),
@@ -67,9 +69,16 @@ def export(network: StanceNetwork, tokenizer: PairTokenizer, folder: Path) -> No
             external_data=False,
             verbose=False,
         )
-        model = onnx.load(str(exact))
-        # The sizes noted by the exporter contradict those that the quantiser infers.
-        del model.graph.value_info[:]
-        options = {"weight_type": QuantType.QInt8, "per_channel": True, "reduce_range": True}
-        write_with(folder / MODEL_FILE, lambda to: quantize_dynamic(model, to, **options))
+        write_with(folder / MODEL_FILE, lambda to: (_copy if exact else _quantise)(whole, to))
     tokenizer.tokenizer.save(str(folder / TOKENIZER_FILE))
+
+
+def _copy(whole: Path, to: Path) -> None:
+    copyfile(whole, to)
+
+
+def _quantise(whole: Path, to: Path) -> None:
+    model = onnx.load(str(whole))
+    # The sizes noted by the exporter contradict those that the quantiser infers.
+    del model.graph.value_info[:]
+    quantize_dynamic(model, to, weight_type=QuantType.QInt8, per_channel=True, reduce_range=True)

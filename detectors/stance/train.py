@@ -52,6 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--batch-tokens", type=int, default=1536, help="Tokens in a batch; 16384 suits a GPU.")
     parser.add_argument("--learning-rate", type=float, default=1.5e-4, help="Highest learning rate of the encoder.")
     parser.add_argument("--workers", type=int, default=0, help="Processes that prepare batches; a GPU needs several.")
+    parser.add_argument(
+        "--exact", action="store_true", help="Keep weights of 32 bits instead of 8: four times as large, and nearer."
+    )
     parser.add_argument("--now", action="store_true", help="Use the last checkpoint as it is.")
     parser.add_argument(
         "--average-with",
@@ -81,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BerdseyeError as error:
         print(error, file=sys.stderr)
         return 2
-    export(network, PairTokenizer(options.base), options.out)
+    export(network, PairTokenizer(options.base), options.out, exact=options.exact)
     files = (PAIRS_FILE, *(DEBATES_FOLDER / name for name in SOURCES), CLAIMS_FILE, POOL_FILE, SPLIT_FILE)
     card: dict[str, Any] = {
         "data": {str(path): hashlib.sha256((options.folder / path).read_bytes()).hexdigest() for path in files},
