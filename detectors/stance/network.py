@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from transformers import AutoModel, AutoTokenizer, BertModel, MPNetModel
 from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
 
+from berdseye.data.errors import BadInputError
 from berdseye.detectors.stance.detector import MOST_PASSAGE_TOKENS, MOST_PERSPECTIVE_TOKENS, ends
 from berdseye.detectors.stance.examples import STANCES
 
@@ -63,13 +64,16 @@ class Layer(nn.Module):
 
 
 class StanceNetwork(nn.Module):
-    """An encoder (BERT or MPNet) with a head for three stances; `base` is a folder or a name that transformers loads."""
+    """An encoder (BERT or MPNet) with a head for three stances; `base` is a folder or a name that transformers loads.
+
+    Raises `BadInputError` for a model of another kind.
+    """
 
     def __init__(self, base: str | Path) -> None:
         super().__init__()
         encoder = AutoModel.from_pretrained(str(base), dtype=torch.float32)
         if not isinstance(encoder, BertModel | MPNetModel):
-            raise TypeError(f"The base must be a BERT or MPNet model, not {type(encoder).__name__}.")
+            raise BadInputError(f"The base must be a BERT or MPNet model, not {type(encoder).__name__}.")
         found = encoder.embeddings
         self.words, self.places, self.norm = found.word_embeddings, found.position_embeddings, found.LayerNorm
         self.kinds = getattr(found, "token_type_embeddings", None)

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
-from transformers import BertConfig, BertModel, MPNetConfig, MPNetModel, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import (
+    BertConfig,
+    BertModel,
+    DistilBertConfig,
+    DistilBertModel,
+    MPNetConfig,
+    MPNetModel,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Pair
@@ -31,6 +40,7 @@ from berdseye.detectors.stance.examples import (
 )
 from berdseye.detectors.stance.export import export
 from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork, packed
+from berdseye.detectors.stance.train import main
 from berdseye.detectors.stance.training import (
     CHECKPOINT,
     HalfPrecision,
@@ -156,6 +166,20 @@ def test_mpnet_reads_as_transformers_does_and_is_exported(tmp_path: Path) -> Non
     pairs = [Pair(passage, one) for passage, perspectives in TEXTS for one in perspectives]
     found = StanceDetector(tmp_path).stances(pairs)
     assert np.allclose(found, torch.softmax(together, -1).detach().numpy(), atol=1e-5)
+
+
+def test_a_base_of_another_kind_is_refused(tmp_path: Path) -> None:
+    config = DistilBertConfig(vocab_size=len(WORDS) + 4, dim=32, hidden_dim=64, n_layers=1, n_heads=4)
+    base = made_base(tmp_path, DistilBertModel(config), ["[PAD]", "[CLS]", "[SEP]", "[UNK]"])
+    with pytest.raises(BadInputError, match="BERT or MPNet model, not DistilBertModel"):
+        StanceNetwork(base)
+
+
+def test_a_device_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([str(tmp_path), "base", "--device", "cuda:99"])
+    assert stopped.value.code == 2
+    assert "--device cuda:99 cannot be used" in capsys.readouterr().err
 
 
 def test_batches_of_several_processes_come_from_seeds_of_their_own(base: Path) -> None:
