@@ -56,6 +56,7 @@ HOMES = {
 }
 """Where an extra's packages may be imported."""
 AT_ONCE = (
+    "detectors/stance/batches.py",
     "detectors/stance/export.py",
     "detectors/stance/network.py",
     "detectors/stance/training.py",
