@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from tests.annotation.postgres_server import binaries
-from tests.watchdog import VARIABLE, marked
+from tests.watchdog import LOOKS_EVERY, VARIABLE, marked
 
 ROOT = Path(__file__).parents[1]
 CONFTEST = """
@@ -97,6 +97,7 @@ def test_a_server_is_gone_seconds_after_its_run_was_killed(start: str, tmp_path:
         servers = [psutil.Process(int(pid)) for pid in (tmp_path / "started").read_text().split()]
         assert servers
         assert all(map(living, servers))
+        time.sleep(8 * LOOKS_EVERY)
     finally:
         run.kill()
         run.wait()

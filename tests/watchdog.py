@@ -18,7 +18,8 @@ VARIABLE = "TEST_RUNS_OF_THIS_PROCESS"
 
 The name does not begin with BERDSEYE_, because servers that Berdseye starts do not inherit such variables.
 """
-_LOOKS_EVERY = 2.0
+LOOKS_EVERY = 0.25
+"""Seconds. A process that has written over its environment is ended with the run only if it lived at one of these looks."""
 
 
 def watch_over_this_process() -> None:
@@ -54,7 +55,7 @@ def _watch(parent: psutil.Process, mark: str) -> None:
         with suppress(psutil.Error):
             noted |= {process for process in parent.children(recursive=True) if process.pid != os.getpid()}
             noted = {process for process in noted if process.is_running()}
-            parent.wait(_LOOKS_EVERY)  # returns as soon as it ends
+            parent.wait(LOOKS_EVERY)  # returns as soon as it ends
             break
     for _ in range(10):  # a process that is just being started may be missed once
         ending = [process for process in noted | marked(mark) if process.is_running()]
