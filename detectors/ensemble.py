@@ -15,8 +15,9 @@ from sklearn.linear_model import LogisticRegression
 from berdseye.data.errors import BadInputError, StaleError, UnavailableError
 from berdseye.data.files.atomic import write_json
 from berdseye.data.grammar import Call, parse
+from berdseye.data.language_models.cost import HighestCost
 from berdseye.data.records import Pair
-from berdseye.detectors.protocol import Bools, Detector, Floats, cut_function
+from berdseye.detectors.protocol import Bools, Detector, Floats, cut_function, highest_cost_of
 
 Doubles = npt.NDArray[np.float64]
 
@@ -58,6 +59,7 @@ class MeanDetector:
         self.threshold = float(np.mean([p.threshold for p in parts]))
         self.threshold_source = "mean of the thresholds of its detectors"
         self.cut = _cut_by_any(parts)
+        self.highest_cost = _cost_of_all(parts)
         self.pairs_at_once = min(p.pairs_at_once for p in parts)
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
@@ -82,6 +84,7 @@ class StackedDetector:
         self.threshold_source = stack.threshold_source
         self.measured = stack.measured
         self.cut = _cut_by_any(parts)
+        self.highest_cost = _cost_of_all(parts)
         self.pairs_at_once = min(p.pairs_at_once for p in parts)
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
@@ -131,6 +134,20 @@ def _cut_by_any(parts: Sequence[Detector]) -> Callable[[Sequence[Pair]], Bools] 
     """Return a function from pairs to whether any of the detectors cuts a text of each; None if none of them reports it."""
     found = [cut for cut in map(cut_function, parts) if cut is not None]
     return (lambda pairs: np.any([cut(pairs) for cut in found], axis=0)) if found else None
+
+
+def _cost_of_all(parts: Sequence[Detector]) -> Callable[[Sequence[Pair]], HighestCost | None]:
+    """Return a function from pairs to what their labels by all detectors cost at most; None if they all run on this machine."""
+
+    def cost(pairs: Sequence[Pair]) -> HighestCost | None:
+        costs = [one for one in (highest_cost_of(part, pairs) for part in parts) if one is not None]
+        if not costs:
+            return None
+        calls, words, tokens = (sum(column) for column in zip(*(one[:3] for one in costs), strict=True))
+        dollars = [one.dollars for one in costs]
+        return HighestCost(calls, words, tokens, None if None in dollars else sum(d for d in dollars if d is not None))
+
+    return cost
 
 
 def _call(name: str) -> Call:

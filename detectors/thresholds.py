@@ -7,9 +7,17 @@ from pathlib import Path
 
 from berdseye.data.errors import StaleError
 from berdseye.data.files.atomic import write_json
+from berdseye.data.language_models.cost import HighestCost
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace, file_stem
-from berdseye.detectors.protocol import Detector, Floats, cut_function, stances_function
+from berdseye.detectors.protocol import (
+    Detector,
+    Floats,
+    cut_function,
+    highest_cost_of,
+    is_quick,
+    stances_function,
+)
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,7 @@ class Tuned:
         self.threshold_source = source
         self.stances = stances_function(detector)
         self.cut = cut_function(detector)
+        self.quick = is_quick(detector)
 
     @property
     def name(self) -> str:
@@ -75,6 +84,18 @@ class Tuned:
     def predict(self, pairs: Sequence[Pair]) -> Floats:
         """Return P(supports) of each pair by the detector, float32[n_pairs]."""
         return self.detector.predict(pairs)
+
+    def highest_cost(self, pairs: Sequence[Pair]) -> HighestCost | None:
+        """Return what the labels of pairs cost at most; None if the detector runs on this machine."""
+        return highest_cost_of(self.detector, pairs)
+
+
+def version_in_use(detector: Detector) -> str:
+    """Return a detector's version, with its threshold if that was tuned in the workspace.
+
+    A number that rests on the labels of a detector keeps this text: the version alone does not say at which threshold they are.
+    """
+    return f"{detector.version} at {detector.threshold:g}" if isinstance(detector, Tuned) else detector.version
 
 
 def with_tuned_threshold(workspace: Workspace, detector: Detector) -> Detector:

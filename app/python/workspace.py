@@ -52,6 +52,7 @@ _MEASURED = (
     "judged",
     "labels",
     "detector_version",
+    "grade",
 )
 
 
@@ -220,7 +221,7 @@ class Workspace:
     ) -> pd.DataFrame:
         """Compute measures of runs, one row each: dataset, corpus, pipeline, measure, value, low and high (95%
         interval), n (questions),
-        judged (judged@k), labels (their source) and detector_version. Shares are from 0 to 1.
+        judged (judged@k), labels (their source), detector_version and its grade. Shares are from 0 to 1.
 
         `names` are measures separated by spaces, `labels` a label source, by default that of the workspace. Without
         `runs`, all stored

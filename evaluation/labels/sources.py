@@ -32,7 +32,7 @@ from berdseye.detectors.detector_registry import detector_kinds, parse_detector
 from berdseye.detectors.labelling import label_keys
 from berdseye.detectors.opinions import Grade, grade_of
 from berdseye.detectors.protocol import Detector
-from berdseye.detectors.thresholds import Tuned
+from berdseye.detectors.thresholds import Tuned, version_in_use
 from berdseye.detectors.trained import adopted_detector, detector_names
 from berdseye.evaluation.labels.consensus import CONSENSUS, METHODS, Method, consensus_of
 
@@ -145,11 +145,12 @@ def source_grade(workspace: Workspace, source: LabelSource) -> Grade | Literal["
 
 
 def detector_version(workspace: Workspace, source: LabelSource) -> str:
-    """Return the version of the detector among the sources, of several all versions in order; empty if there is none."""
+    """Return the version of the detector among the sources, with a tuned threshold (`version_in_use`); of several all versions in
+    order, empty if there is none."""
     detector = source.detector(workspace)
     if detector is None:
         return ""
-    return ", ".join([detector.version, *(detector_version(workspace, one) for one in source.further)])
+    return ", ".join([version_in_use(detector), *(detector_version(workspace, one) for one in source.further)])
 
 
 def label_versions(workspace: Workspace, judgments: Judgments, source: LabelSource) -> dict[str, str]:

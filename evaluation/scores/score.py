@@ -99,6 +99,7 @@ class Score:
             "judged": self.judged,
             "labels": self.labels,
             "detector_version": self.detector_version,
+            "grade": self.grade,
             "withheld": self.withheld,
         } | self._sample_row()
 

@@ -24,6 +24,7 @@ from berdseye.data.runs.stored import Run
 from berdseye.data.statistics import bootstrap_interval
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.protocol import Detector
+from berdseye.detectors.thresholds import version_in_use
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource
 from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.scores.batch_draws import Draws
@@ -163,13 +164,13 @@ def decision_study(
     results = pd.DataFrame(rows)
     settings = {
         "dataset": runs[0].manifest.dataset, "corpus": runs[0].manifest.corpus, "measure": str(measure),
-        "detector": detector.name, "detector_version": detector.version, "trials": trials,
+        "detector": detector.name, "detector_version": version_in_use(detector), "trials": trials,
         "questions": min(questions, len(within)), "seed": seed, "systems": list(lists.systems),
     }  # fmt: skip
     setting = f"{settings['dataset']} over {settings['corpus']}, {measure}, {settings['questions']} questions per trial"
     tables = [
         Table("decision-orders", f"Judgments until it is settled which of two systems is better: {setting}",
-              _cells(results, detector.version), ("order",), ("figure",), 1)
+              _cells(results, version_in_use(detector)), ("order",), ("figure",), 1)
     ]  # fmt: skip
     skipped = trials - int(results["trial"].nunique())
     notes = (

@@ -26,6 +26,7 @@ from berdseye.data.runs.stored import Run, list_runs, load_run, run_name
 from berdseye.data.web.days import begin_day
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.labelling import label_function
+from berdseye.detectors.thresholds import version_in_use
 from berdseye.evaluation.interchange.external_runs import IMPORTED
 from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.sources import LabelSource
@@ -226,7 +227,7 @@ class Gatherer:
         return {
             "judged": judged,
             "labels": str(self.source.plain),
-            "detector_version": detector.version if detector is not None else "",
+            "detector_version": version_in_use(detector) if detector is not None else "",
         }
 
     def scores(self, selection: Selection, measures: Sequence[Measure]) -> list[Score]:

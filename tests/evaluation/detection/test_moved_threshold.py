@@ -1,17 +1,27 @@
 """Thresholds moved to the base rate of a run's pairs."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.errors import BadInputError
 from berdseye.data.labels import LabelStore
+from berdseye.data.language_models.cost import HighestCost
+from berdseye.data.records import Pair
 from berdseye.data.runs.stored import list_runs, load_run
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.baselines import RandomDetector
 from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.ensemble import MeanDetector
+from berdseye.detectors.protocol import highest_cost_of, is_quick
 from berdseye.detectors.thresholds import Tuned, with_tuned_threshold, write_threshold
 from berdseye.evaluation.detection.thresholds import moved_to_run
 from berdseye.evaluation.labels.labelled_runs import keyed_run
+from berdseye.evaluation.labels.sources import parse_label_source
+from berdseye.evaluation.measures import parse_measures
+from berdseye.evaluation.scores.scoring import score_run
 from tests.evaluation.small_workspace import QUESTIONS, judge
 
 
@@ -83,3 +93,36 @@ def test_a_moved_threshold_says_where_it_comes_from_and_is_moved_once(
     assert f"of {count} pairs of {run_name} at k=3, 0 of them judged" in tuned.threshold_source
     assert moved_to_run(small, judgments, tuned, run, 3).tuned.value == first.value
     assert np.isfinite(first.value)
+
+
+def test_numbers_keep_a_tuned_threshold(small: Workspace, judgments: Judgments, run_name: str) -> None:
+    detector, run = parse_detector("random"), load_run(small, run_name)
+    source = parse_label_source("random")
+    before = score_run(small, judgments, run, source, parse_measures("MRecall@3"))[0]
+    assert before.as_row()["detector_version"] == detector.version
+    stored(small, run_name, 0.02)
+    moved = moved_to_run(small, judgments, detector, run, 3).tuned
+    write_threshold(small, moved)
+    after = score_run(small, judgments, run, source, parse_measures("MRecall@3"))[0]
+    assert after.as_row()["detector_version"] == f"{detector.version} at {moved.value:g}"
+    assert after.as_row()["grade"] == "topic"
+
+
+def test_a_tuned_threshold_changes_neither_cost_nor_speed() -> None:
+    assert is_quick(Tuned(parse_detector("stance"), 0.4, "by hand"))
+    assert highest_cost_of(Tuned(parse_detector("stance"), 0.4, "by hand"), []) is None
+    costly = Tuned(_Costly(), 0.4, "by hand")
+    assert not is_quick(costly)
+    pairs = [Pair("a passage", "a perspective")]
+    assert highest_cost_of(costly, pairs) == HighestCost(1, 10, 20, 0.5)
+    assert highest_cost_of(MeanDetector([costly, _Costly(), parse_detector("random")]), pairs) == HighestCost(
+        2, 20, 40, 1.0
+    )
+    assert highest_cost_of(MeanDetector([parse_detector("random"), parse_detector("embedded")]), pairs) is None
+
+
+class _Costly(RandomDetector):
+    """A detector whose labels cost half a dollar each."""
+
+    def highest_cost(self, pairs: Sequence[Pair]) -> HighestCost:
+        return HighestCost(len(pairs), 10 * len(pairs), 20 * len(pairs), 0.5 * len(pairs))
