@@ -123,6 +123,13 @@ def test_leaning_and_sycophancy(gatherer: Gatherer, monkeypatch: pytest.MonkeyPa
         following(gatherer, ALL, k=2)
 
 
+def test_figures_about_sides_say_that_labels_of_topics_cannot_mean_sides(gatherer: Gatherer) -> None:
+    assert not any("not which side" in note for note in leaning(gatherer, ALL, k=2).notes)
+    by_topic = replace(gatherer, source=parse_label_source("embedded"))
+    for study in (leaning, following):
+        assert "The labels of embedded tell what is on topic, not which side" in study(by_topic, ALL, k=1).notes[-1]
+
+
 def test_diversity_and_tuned_weights(gatherer: Gatherer) -> None:
     mixed = Selection(("made",), ("web",), ("bm25", "bm25 >> mmr(0.5)"))
     weights = tuning(gatherer, mixed, measure="MRecall@2")
