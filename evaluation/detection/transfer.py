@@ -17,9 +17,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Pair
 from berdseye.detectors.base_rates import estimated_base_rate, move_from_labels, moved_threshold, threshold_of_share
 from berdseye.detectors.baselines import BASE_RATE
-from berdseye.detectors.protocol import Detector
+from berdseye.detectors.protocol import Detector, count_truncated
 from berdseye.detectors.quality import (
     Doubles,
     Truth,
@@ -54,16 +55,17 @@ def transfer(
 
     With `sample`, so many pairs of each part and source are read, the same ones for every detector (`few`). Returns `thresholds`
     by source, the `figures` of each, the shares of `sides`, how thresholds carry over (`carried`; not from a sample, which is too
-    small for it), and `pairs_per_second`.
+    small for it), `pairs_per_second`, and `truncated`, the number of distinct pairs with a text that the detector cut (None: it
+    does not report this).
     """
     seconds: list[float] = []
-    counts: list[int] = []
+    read: list[Pair] = []
 
     def score(pairs: Sequence[HeldOut]) -> Scored:
         began = perf_counter()
         found = scored(detector, pairs, progress=progress)
         seconds.append(perf_counter() - began)
-        counts.append(len(pairs))
+        read.extend(pair.pair for pair in pairs)
         return found
 
     dev = {name: score(few(pairs, sample)) for name, pairs in held_out(folder, "dev").items()}
@@ -83,7 +85,8 @@ def transfer(
         }
         if sample is None
         else {},
-        "pairs_per_second": round(sum(counts) / max(sum(seconds), 1e-9), 2),
+        "pairs_per_second": round(len(read) / max(sum(seconds), 1e-9), 2),
+        "truncated": count_truncated(detector, read),
     }
 
 
@@ -184,25 +187,38 @@ def carried(one: Scored, threshold: float, share: float, *, seed: int = 0) -> di
 
 def transfer_table(results: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Return one row for each detector and source: AUROC, F1 at the threshold from elsewhere and the best F1, in percent with
-    FIGURE_low and FIGURE_high, and the share called supporting."""
+    FIGURE_low and FIGURE_high, the share called supporting beside the true one, and the expected calibration error (ece)."""
     rows = []
     for result in results:
         for source, found in result["figures"].items():
             row: dict[str, Any] = {"source": source, "detector": result["detector"], "pairs": found["pairs"]}
             for name in ("auroc", "f1", "best_f1"):
                 row |= {f"{name}{end}": 100 * x for end, x in zip(("", "_low", "_high"), found[name], strict=True)}
-            rows.append(row | {"pct_positive": 100 * found["called_supporting"], "true_pct": 100 * BASE_RATE})
+            row |= {"pct_positive": 100 * found["called_supporting"], "true_pct": 100 * BASE_RATE}
+            rows.append(row | {"ece": 100 * found["calibration_error"]})
     return pd.DataFrame(rows).sort_values("source", kind="stable", ignore_index=True)
 
 
+def kinds_table(results: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return one row for each detector, source and kind of negative: the AUROC of all positives against them, in percent."""
+    rows = [
+        {"source": source, "against": kind, "detector": result["detector"], "auroc": 100 * value}
+        for result in results
+        for source, found in result["figures"].items()
+        for kind, value in found["against"].items()
+    ]
+    return pd.DataFrame(rows).sort_values(["source", "against"], kind="stable", ignore_index=True)
+
+
 def sides_table(results: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return one row for each detector: the figures about sides, in percent, and its speed in pairs per second.
+    """Return one row for each detector: the figures about sides, in percent, its speed in pairs per second, and the number of
+    distinct pairs with a text that it cut.
 
     `memory_mib` is there if a result has it.
     """
     return pd.DataFrame([
         {"detector": result["detector"], **{name: 100 * value for name, value in result["sides"].items()}}
-        | {name: result[name] for name in ("pairs_per_second", "memory_mib") if name in result}
+        | {name: result[name] for name in ("pairs_per_second", "truncated", "memory_mib") if name in result}
         for result in results
     ])  # fmt: skip
 

@@ -29,9 +29,10 @@ def transfer(
     """Measure detectors on data like retrieved pairs that none was trained on, at thresholds chosen on other data again.
 
     Three sources: windows of articles, arguments with key points, and debates. Figures are in percent, at 16.8% supporting pairs,
-    with 95% intervals over topics (over arguments for the second source). Then come tests of sides alone, with pairs per second
-    and memory in MiB, and what three ways of moving a threshold to new data change: to the share of pairs called supporting that
-    is best on the other sources, from unlabelled pairs, and from 30 judged ones. Each detector runs in its own process.
+    with 95% intervals over topics (over arguments for the second source). Then come the AUROC against each kind of negative, and
+    tests of sides alone, with pairs per second, the number of pairs with a cut text, and memory in MiB. Last is what three ways
+    of moving a threshold change on new data: to the share of pairs called supporting that is best on the other sources, from
+    unlabelled pairs, and from 30 judged ones. Each detector runs in its own process.
 
     Example: `berdseye detector transfer data --detector stance --detector embedded`
     """
@@ -41,7 +42,7 @@ def transfer(
     from berdseye.detectors.stance.held_out import check_readable
     from berdseye.evaluation.detection.own_process import in_own_process
     from berdseye.evaluation.detection.readable import readable
-    from berdseye.evaluation.detection.transfer import carried_table, sides_table, transfer_table
+    from berdseye.evaluation.detection.transfer import carried_table, kinds_table, sides_table, transfer_table
 
     for name in detector:
         known_detector(name)
@@ -50,7 +51,7 @@ def transfer(
     if json:
         print_json(results)
         return
-    tables: list[pd.DataFrame] = [transfer_table(results), sides_table(results), carried_table(results)]
+    tables: list[pd.DataFrame] = [f(results) for f in (transfer_table, kinds_table, sides_table, carried_table)]
     print("\n\n".join(readable(table).to_string(index=False) for table in tables if len(table)))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from berdseye.data.errors import BadInputError
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.stance.examples import StancePair, training_examples
 from berdseye.detectors.stance.held_out import (
     HeldOut,
@@ -20,7 +21,17 @@ from berdseye.detectors.stance.held_out import (
     negations,
     threshold_from_others,
 )
-from berdseye.evaluation.detection.transfer import called_supporting, carried, claims_auroc, few, figures
+from berdseye.evaluation.detection.transfer import (
+    called_supporting,
+    carried,
+    claims_auroc,
+    few,
+    figures,
+    kinds_table,
+    sides_table,
+    transfer,
+    transfer_table,
+)
 
 
 def scored(positives: list[float], negatives: list[float]) -> Scored:
@@ -85,6 +96,17 @@ def test_few_pairs_are_balanced_and_always_the_same() -> None:
 
 def test_a_threshold_comes_from_the_other_sources() -> None:
     assert threshold_from_others({"a": 0.1, "b": 0.5, "c": 0.7}, "a") == pytest.approx(0.6)
+
+
+def test_the_tables_have_calibration_kinds_and_cut_texts(shared_data: Path) -> None:
+    result = transfer(parse_detector("random"), shared_data, sample=20)
+    assert result["truncated"] is None
+    assert (transfer_table([result])["ece"] >= 0).all()
+    kinds = kinds_table([result])
+    assert set(kinds["source"]) == {"articles", "arguments", "debates"}
+    assert "on topic, no evidence" in set(kinds["against"])
+    assert kinds["auroc"].between(0, 100).all()
+    assert sides_table([result | {"truncated": 3}])["truncated"].tolist() == [3]
 
 
 def test_answers_support_the_perspective_that_they_begin_with(tmp_path: Path) -> None:
