@@ -12,6 +12,7 @@ from filelock import FileLock
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.app.demo import build_demo
 from berdseye.data.workspace import Workspace
 from tests.watchdog import watch_over_this_process
@@ -46,6 +47,14 @@ def demo_workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
         build_demo(built, lambda *_: None)
         shutil.copytree(built, folder)
     return Workspace.open(folder)
+
+
+@pytest.fixture
+def demo_judgments(demo_workspace: Workspace) -> Iterator[Judgments]:
+    """The demo's judgments, closed after the test: SQLite's side files would go later, while another test copies the demo."""
+    judgments = Judgments.open(demo_workspace.judgments_url)
+    yield judgments
+    judgments.engine.dispose()
 
 
 @pytest.fixture(scope="session")

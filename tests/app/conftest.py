@@ -2,12 +2,23 @@
 
 import shutil
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
 from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.data.workspace import Workspace
 from tests.app.drawn_page import forget
+
+
+@pytest.fixture(scope="session", autouse=True)
+def components_looked_for_once() -> Iterator[None]:
+    """Each page drawn without a browser would read the metadata of all installed packages, for a quarter of a second; a server
+    does so once."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture

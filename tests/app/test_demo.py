@@ -28,10 +28,11 @@ def test_demo_judgments_cut_off_half_way_are_completed(tmp_path: Path) -> None:
     assert len(judgments.present()) == add_demo_judgments(judgments) == 2 * 62
 
 
-def test_a_whole_demo_has_nothing_missing_but_what_adds_nothing_twice(demo_workspace: Workspace) -> None:
-    judgments = Judgments.open(demo_workspace.judgments_url)
-    assert [name for name, _ in _missing_steps(demo_workspace, judgments)] == ["judgments of two demo annotators"]
-    judgments.engine.dispose()
+def test_a_whole_demo_has_nothing_missing_but_what_adds_nothing_twice(
+    demo_workspace: Workspace, demo_judgments: Judgments
+) -> None:
+    missing = _missing_steps(demo_workspace, demo_judgments)
+    assert [name for name, _ in missing] == ["judgments of two demo annotators"]
 
 
 def test_the_labels_that_come_with_the_program_are_those_of_the_default_detector(demo_workspace: Workspace) -> None:

@@ -13,7 +13,7 @@ from berdseye.evaluation.agreement.people import contested_pairs
 from tests.app.command_line import output
 
 
-def test_people_and_pairs_of_the_demo(demo_workspace: Workspace) -> None:
+def test_people_and_pairs_of_the_demo(demo_workspace: Workspace, demo_judgments: Judgments) -> None:
     folder = demo_workspace.folder
     people = json.loads(output("people", "reliability", "--workspace", folder, "--json"), parse_constant=pytest.fail)
     assert people
@@ -23,7 +23,7 @@ def test_people_and_pairs_of_the_demo(demo_workspace: Workspace) -> None:
     assert sum(row["n"] for row in pairs) == sum(row["n"] for row in people)
     contested = json.loads(output("people", "reliability", "--part", "contested", "--workspace", folder, "--json"))
     assert {row["item"] for row in contested} == {row["item"] for row in pairs if row["contested"]}
-    assert list(contested_pairs(Judgments.open(demo_workspace.judgments_url))["item"]) == [r["item"] for r in contested]
+    assert list(contested_pairs(demo_judgments)["item"]) == [r["item"] for r in contested]
 
 
 def test_contested_pairs_need_dawid_skene(demo_workspace: Workspace) -> None:

@@ -130,9 +130,8 @@ def test_what_is_missing_is_named_with_the_page_that_helps(workspace: Workspace)
     )
 
 
-def test_the_demo_lacks_nothing(demo_workspace: Workspace) -> None:
-    held = Judgments.open(demo_workspace.judgments_url)
-    assert not any(lacks(demo_workspace, held, need) for need in MISSING)
+def test_the_demo_lacks_nothing(demo_workspace: Workspace, demo_judgments: Judgments) -> None:
+    assert not any(lacks(demo_workspace, demo_judgments, need) for need in MISSING)
     assert all(Path(demo_workspace.runs_folder / f"{BY_NAME['holes'].on_demo['run']}{end}").exists() for end in
                (".json", ".parquet"))  # fmt: skip
 

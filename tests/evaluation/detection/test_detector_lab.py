@@ -76,7 +76,9 @@ def test_people_say_by_majority_and_an_adjudicator_decides(workspace: Workspace)
     assert decided.hash != found.hash == of_people(judged(Workspace.create(workspace.folder.parent / "w2"))).hash
 
 
-def test_gold_and_made_up_people_of_the_demo(demo_workspace: Workspace, workspace: Workspace) -> None:
+def test_gold_and_made_up_people_of_the_demo(
+    demo_workspace: Workspace, demo_judgments: Judgments, workspace: Workspace
+) -> None:
     found = of_gold(demo_workspace)
     assert found.table["pair"].is_unique
     assert len(found.table) > 300
@@ -84,10 +86,9 @@ def test_gold_and_made_up_people_of_the_demo(demo_workspace: Workspace, workspac
     one = found.table.iloc[0]
     assert Pair(one["passage"], one["perspective"]).key == one["pair"]
     assert of_gold(workspace).table.empty
-    held = Judgments.open(demo_workspace.judgments_url)
-    assert of_people(held).table.empty
-    assert of_people(held, demo=True).name == MADE_UP
-    assert len(of_people(held, demo=True).table) > 40
+    assert of_people(demo_judgments).table.empty
+    assert of_people(demo_judgments, demo=True).name == MADE_UP
+    assert len(of_people(demo_judgments, demo=True).table) > 40
 
 
 def test_what_a_detector_learned_from_is_known(workspace: Workspace) -> None:

@@ -89,8 +89,8 @@ def test_a_swap_is_listed_with_both_differences(demo_workspace: Workspace, monke
     assert figures.to_dict() == {"Kendall's tau": -1, "pairs": 1, "swaps": 1, "decided swaps": 1}
 
 
-def test_the_default_sources_are_those_that_have_labels(demo_workspace: Workspace) -> None:
-    found = judging_sources(demo_workspace, Judgments.open(demo_workspace.judgments_url))
+def test_the_default_sources_are_those_that_have_labels(demo_workspace: Workspace, demo_judgments: Judgments) -> None:
+    found = judging_sources(demo_workspace, demo_judgments)
     assert {"human", "consensus(dawid-skene)", "gold", "embedded"} <= set(found)
     assert "random" not in found
 

@@ -26,22 +26,22 @@ def runs(demo_workspace: Workspace) -> list[Run]:
     return [load_run(demo_workspace, run_name("policy", "web", p)) for p in ("bm25", "dense(static)")]
 
 
-def test_values_are_those_of_the_scores(demo_workspace: Workspace, runs: list[Run]) -> None:
-    judgments = Judgments.open(demo_workspace.judgments_url)
+def test_values_are_those_of_the_scores(demo_workspace: Workspace, demo_judgments: Judgments, runs: list[Run]) -> None:
     measures = parse_measures("MRecall@5 Precision@5 Coverage@3")
     for labels in ("embedded", "gold"):
         source, detector = parse_label_source(labels), parse_detector("embedded", demo_workspace)
-        found = labelled_lists(demo_workspace, judgments, runs, source, detector, 5)
+        found = labelled_lists(demo_workspace, demo_judgments, runs, source, detector, 5)
         for row, run in enumerate(runs):
-            for score in score_run(demo_workspace, judgments, run, source, measures):
+            for score in score_run(demo_workspace, demo_judgments, run, source, measures):
                 measure = next(m for m in measures if str(m) == score.measure)
                 assert found.lists.values_now(measure)[row] == pytest.approx(score.values, nan_ok=True)
 
 
-def test_gold_is_settled_and_the_rest_has_the_detectors_chance(demo_workspace: Workspace, runs: list[Run]) -> None:
-    judgments = Judgments.open(demo_workspace.judgments_url)
+def test_gold_is_settled_and_the_rest_has_the_detectors_chance(
+    demo_workspace: Workspace, demo_judgments: Judgments, runs: list[Run]
+) -> None:
     detector = parse_detector("embedded", demo_workspace)
-    found = labelled_lists(demo_workspace, judgments, runs, parse_label_source("gold>embedded"), detector, 5)
+    found = labelled_lists(demo_workspace, demo_judgments, runs, parse_label_source("gold>embedded"), detector, 5)
     lists = found.lists
     stored = LabelStore(demo_workspace).get(GOLD, [p.key for p in found.pairs])
     assert np.array_equal(lists.settled, ~np.isnan(stored))
@@ -54,15 +54,16 @@ def test_gold_is_settled_and_the_rest_has_the_detectors_chance(demo_workspace: W
     assert found.asked_of[lists.places[1, 3, 0, 0]] == 3
 
 
-def test_systems_of_other_data_or_too_short_runs_are_refused(demo_workspace: Workspace, runs: list[Run]) -> None:
-    judgments = Judgments.open(demo_workspace.judgments_url)
+def test_systems_of_other_data_or_too_short_runs_are_refused(
+    demo_workspace: Workspace, demo_judgments: Judgments, runs: list[Run]
+) -> None:
     source, detector = parse_label_source("embedded"), parse_detector("embedded", demo_workspace)
     other = load_run(demo_workspace, run_name("policy", "encyclopedia", "bm25"))
     for wrong in ([runs[0]], [runs[0], other]):
         with pytest.raises(BadInputError, match="at least two runs on one data set and one corpus"):
-            labelled_lists(demo_workspace, judgments, wrong, source, detector, 5)
+            labelled_lists(demo_workspace, demo_judgments, wrong, source, detector, 5)
     with pytest.raises(BadInputError, match="k is 99"):
-        labelled_lists(demo_workspace, judgments, runs, source, detector, 99)
+        labelled_lists(demo_workspace, demo_judgments, runs, source, detector, 99)
 
 
 def test_probabilities_are_put_right_by_enough_judged_pairs() -> None:
