@@ -83,3 +83,14 @@ def test_a_moved_threshold_says_where_it_comes_from_and_is_moved_once(
     assert f"of {count} pairs of {run_name} at k=3, 0 of them judged" in tuned.threshold_source
     assert moved_to_run(small, judgments, tuned, run, 3).tuned.value == first.value
     assert np.isfinite(first.value)
+
+
+def test_the_share_before_is_the_one_at_the_threshold_in_use(
+    small: Workspace, judgments: Judgments, run_name: str
+) -> None:
+    detector, run = parse_detector("random"), load_run(small, run_name)
+    stored(small, run_name, 0.3)
+    assert moved_to_run(small, judgments, detector, run, 3).called_before == 0  # its own threshold is 0.832
+    low = moved_to_run(small, judgments, detector, run, 3, share=1.0)
+    write_threshold(small, low.tuned)
+    assert moved_to_run(small, judgments, with_tuned_threshold(small, detector), run, 3).called_before == 1
