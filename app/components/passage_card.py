@@ -97,8 +97,8 @@ def chip_button(
         key=chip_key(place, f"{number}-{chip.key}-{says}"),
         icon=_ICONS.get(chip.by, ":material/person:"),
         type="primary" if says == "supports" else "secondary",
-        help=f"{escaped(chip.pair.perspective)} — {says} ({SOURCE_NAMES[chip.by]}; detector: {chip.opinion}, "
-        f"P(supports) = {chip.detected.probability:.2f}). " + _next_step(chip, can_judge=can_judge),
+        help=f"{escaped(chip.pair.perspective)} — {says} ({explained_source(chip)}). "
+        + _next_step(chip, can_judge=can_judge),
         disabled=not can_judge or chip.by == "adjudicator",
         on_click=flip,
         args=(chip, hit),
@@ -110,6 +110,16 @@ def _shown_source(chip: Chip) -> str:
     if chip.by != "detector":
         return chip.by
     return "…" if chip.opinion == "not yet" else f"{chip.detected.probability:.2f}"
+
+
+def explained_source(chip: Chip) -> str:
+    """Return the source of a chip's label in words, and what the detector says: its opinion where the label is not its own, and
+    its probability where it has one."""
+    parts = [SOURCE_NAMES[chip.by]]
+    if chip.by != "detector":
+        parts.append(f"detector: {chip.opinion}")
+    said = "; ".join(parts)
+    return said if chip.opinion == "not yet" else f"{said}, P(supports) = {chip.detected.probability:.2f}"
 
 
 def _next_step(chip: Chip, *, can_judge: bool) -> str:

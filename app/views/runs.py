@@ -10,7 +10,7 @@ import streamlit as st
 from berdseye.app.access.session import errors_in_place, workspace
 from berdseye.app.cached.runs import Made, by_k, costs, made, shares_without_detector, standings
 from berdseye.app.components.bundle_form import bundle_form
-from berdseye.app.components.choices import one_of, options
+from berdseye.app.components.choices import one_of, options, topic_note
 from berdseye.app.components.counting_rule import questions_that_count
 from berdseye.app.components.detector_line import detector_line
 from berdseye.app.components.downloads import downloads
@@ -164,7 +164,7 @@ def caption(source: str, measure: Measure, printed: pd.DataFrame, frame: pd.Data
     ]
     if len(printed):
         parts.append("Grey rows are **printed in a paper**; Berdseye did not measure them.")
-    return " ".join(parts)
+    return " ".join(parts) + topic_note(workspace(), source)
 
 
 def explanation(source: str, measure: Measure) -> str:

@@ -121,7 +121,11 @@ def read_stance_pairs(folder: Path) -> list[StancePair]:
     """Read the pairs of a data folder, in the order of the file; raises `BadInputError` for a missing or unreadable file."""
     path = folder / PAIRS_FILE
     if not path.is_file():
-        raise BadInputError("There are no stance pairs in this folder.", where=path)
+        raise BadInputError(
+            "The file of stance pairs does not exist.",
+            where=path,
+            hint="Give the folder that contains stance/pairs.parquet; detectors/weights/README.md describes its data.",
+        )
     try:
         with duckdb.connect() as connection:
             rows = connection.execute(

@@ -111,7 +111,8 @@ def chosen_by_hand(
 
 
 class MovedThreshold(NamedTuple):
-    """A threshold moved to the pairs of a run: the base rates before and after, and the share of pairs called supporting."""
+    """A threshold moved to the pairs of a run: the detector's own base rate, the number of judged pairs, and the share of pairs
+    called supporting at the threshold in use until now and at the new one."""
 
     tuned: TunedThreshold
     before: float
@@ -139,6 +140,7 @@ def moved_to_run(
     """
     if share is not None and not 0 < share <= 1:
         raise BadInputError(f"The share must be above 0% and at most 100%, got {share:.1%}.")
+    in_use = detector.threshold
     detector = detector.detector if isinstance(detector, Tuned) else detector
     keyed = keyed_run(workspace, run, load_dataset(workspace, run.manifest.dataset), k)
     keys = keyed.keys[keyed.keys != b""].astype(str).tolist()
@@ -172,9 +174,7 @@ def moved_to_run(
         base_rate=rate,
         share=share,
     )
-    return MovedThreshold(
-        tuned, BASE_RATE, int(known.sum()), float((p >= detector.threshold).mean()), float((p >= value).mean())
-    )
+    return MovedThreshold(tuned, BASE_RATE, int(known.sum()), float((p >= in_use).mean()), float((p >= value).mean()))
 
 
 def _now() -> str:

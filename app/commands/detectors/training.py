@@ -267,10 +267,13 @@ def register_keeping(group: typer.Typer) -> None:
 def list_detectors(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
     """List the detectors of Berdseye and those trained in the workspace; the adopted one comes first.
 
+    A detector of grade topic tells what is on topic, not which side it takes; see `berdseye detector grade`.
+
     Example: `berdseye detector list --json`
     """
     from berdseye.data.errors import BerdseyeError
     from berdseye.detectors.detector_registry import parse_detector
+    from berdseye.detectors.opinions import graded
     from berdseye.detectors.trained import adopted_detector, detector_names
 
     ws = open_workspace(workspace)
@@ -280,21 +283,26 @@ def list_detectors(workspace: WorkspaceOption = None, json: JsonOption = False) 
         row: dict[str, object] = {"detector": name, "adopted": name == adopted}
         try:
             detector = parse_detector(name, ws)
+            grade = graded(ws, detector)
             row |= {
                 "version": detector.version,
+                "grade": None if grade is None else grade.grade,
                 "threshold": detector.threshold,
                 "threshold_source": detector.threshold_source,
                 "measured": detector.measured,
                 "problem": "",
             }
         except BerdseyeError as error:
-            row |= {"version": "", "threshold": None, "threshold_source": "", "measured": "", "problem": str(error)}
+            row |= {"version": "", "grade": None, "threshold": None, "threshold_source": "", "measured": ""}
+            row["problem"] = str(error)
         rows.append(row)
     if json:
         print_json(rows)
         return
     for row in rows:
-        summary = row["problem"] or f"{row['measured'] or 'not measured'}; threshold {row['threshold']}"
+        grade_shown = f"grade {row['grade']}" if row["grade"] else "not graded, counts as topic"
+        measured = row["measured"] or "not measured"
+        summary = row["problem"] or f"{grade_shown}; {measured}; threshold {row['threshold']}"
         print(f"{'*' if row['adopted'] else ' '} {row['detector']}\t{row['version']}\t{summary}")
 
 

@@ -14,6 +14,9 @@ from berdseye.data.workspace import Workspace
 if TYPE_CHECKING:
     from berdseye.detectors.protocol import Detector
 
+_FEW_JUDGED = 30
+"""Below this number of judged pairs, the command says that the base rate is uncertain."""
+
 
 def register(group: typer.Typer) -> None:
     """Add the command."""
@@ -97,9 +100,15 @@ def _move_to_run(ws: Workspace, detector: "Detector", name: str, k: int, share: 
     if json:
         print_json(asdict(found.tuned) | {"called_before": found.called_before, "called_after": found.called_after})
         return
-    rates = f"base rate {found.before:.1%} -> {found.tuned.base_rate:.1%} " if share is None else ""
+    pairs = f"{found.tuned.n:,} pairs, {found.judged:,} judged"
+    rates = f"base rate {found.before:.1%} -> {found.tuned.base_rate:.1%} ({pairs})" if share is None else pairs
     print(
-        f"{detector.name}: {rates}({found.tuned.n:,} pairs, {found.judged} judged)\n"
+        f"{detector.name}: {rates}\n"
         f"threshold {detector.threshold:.4f} -> {found.tuned.value:.4f}, "
         f"called supporting {found.called_before:.1%} -> {found.called_after:.1%}"
     )
+    if share is None and found.judged < _FEW_JUDGED:
+        note(
+            f"Fewer than {_FEW_JUDGED} of these pairs are judged, so the base rate is uncertain. Compare the labels with "
+            f"judgments before you use them. `berdseye detector tune --detector '{detector.name}' --forget` undoes the change."
+        )

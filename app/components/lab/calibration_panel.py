@@ -43,7 +43,7 @@ def calibration_panel(measurement: Measured) -> None:
     with row:
         st.altair_chart(chart, width="content", key="reliability")
     with row.container(width=CHART_COLUMN):
-        st.dataframe(result.bins.style.format(precision=3, na_rep="–"), hide_index=True, key="calibration-bins")
+        st.dataframe(result.bins.style.format(precision=3), hide_index=True, key="calibration-bins", placeholder="–")
         downloads(f"calibration-{measurement.detector.name}", result.bins, chart)
         with st.popover("What these figures are", icon=":material/help:"):
             st.markdown(MEANING)

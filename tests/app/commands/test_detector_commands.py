@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -160,3 +161,23 @@ def test_each_command_explains_itself() -> None:
     for name in ("score", "tune", "teach", "table", "contrast", "throughput"):
         said = CliRunner().invoke(cli, ["detector", name, "--help"]).output
         assert f"berdseye detector {name}" in said
+
+
+def test_the_list_says_which_detectors_do_not_tell_sides(workspace: Workspace) -> None:
+    asked = ("detector", "list", "--workspace", workspace.folder)
+    grades = {row["detector"]: row["grade"] for row in json.loads(output(*asked, "--json"))}
+    assert grades["stance"] == grades["embedded"] == "topic"
+    lines = [line for line in output(*asked).splitlines() if "\t" in line]
+    assert all("grade topic" in line for line in lines)
+
+
+def test_a_threshold_moved_with_few_judgments_says_how_to_undo_it(demo_workspace: Workspace, tmp_path: Path) -> None:
+    shutil.copytree(demo_workspace.folder, tmp_path / "workspace")
+    at = ("--run", "debate--web--bm25", "--detector", "embedded", "--workspace", tmp_path / "workspace")
+    moved = CliRunner().invoke(cli, ["detector", "tune", *map(str, at)])
+    assert moved.exit_code == 0, moved.output
+    assert "Fewer than 30 of these pairs are judged" in moved.output
+    assert "berdseye detector tune --detector 'embedded' --forget" in moved.output
+    by_share = CliRunner().invoke(cli, ["detector", "tune", *map(str, at), "--share", "24"])
+    assert "Fewer than 30" not in by_share.output
+    assert by_share.output.startswith("embedded: 80 pairs, ")

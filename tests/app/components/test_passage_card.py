@@ -1,6 +1,8 @@
-"""The marks in the text of a passage: what the supporting labels of its perspectives rest on."""
+"""The marks in the text of a passage, which show what its supporting labels rest on, and the help of a chip."""
 
-from berdseye.app.components.passage_card import marks
+import math
+
+from berdseye.app.components.passage_card import explained_source, marks
 from berdseye.app.components.plain_text import Mark
 from berdseye.data.records import Label, Pair, Passage
 from berdseye.evaluation.charts import perspective_colour
@@ -44,3 +46,13 @@ def test_a_label_that_does_not_support_marks_nothing() -> None:
     shown = hit(False, True)
     assert marks(shown, rests_on(shown, (0, 16), (17, 31))) == [Mark(17, 31, tint(1), "P2")]
     assert marks(shown, {}) == []
+
+
+def test_the_help_of_a_chip_says_once_what_the_detector_says() -> None:
+    pair = Pair(TEXT, "Perspective", "")
+    own = Chip(pair, pair.key, False, "detector", Label(0.2, False), "off topic")
+    gold = Chip(pair, pair.key, True, "gold", Label(0.2, False), "off topic", True)
+    waiting = Chip(pair, pair.key, False, "detector", Label(math.nan, False), "not yet")
+    assert explained_source(own) == "detector, P(supports) = 0.20"
+    assert explained_source(gold) == "gold label of the data set's authors; detector: off topic, P(supports) = 0.20"
+    assert explained_source(waiting) == "detector"

@@ -167,3 +167,10 @@ def test_detectors_that_nobody_measured_have_no_cost() -> None:
     rows = table(lab("Cost"), "money by")
     assert [row["detector"] for row in rows] == ["stance", "embedded", "similarity(static)", "random"]
     assert {row["measured"] for row in rows} == {"not yet"}
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_bin_without_an_interval_shows_a_dash() -> None:
+    bins = next(table for table in drawn("detector_lab", detector="stance").dataframe if "low" in table.value)
+    assert bins.value["low"].isna().any()
+    assert bins.proto.placeholder == "–"

@@ -83,6 +83,13 @@ def test_labels_come_from_the_source_in_the_address(labels: str) -> None:
 
 
 @pytest.mark.usefixtures("demo")
+@pytest.mark.parametrize(("labels", "noted"), [("gold", False), ("stance", True), ("human>gold>stance", True)])
+def test_the_standings_say_whose_labels_do_not_tell_sides(labels: str, noted: bool) -> None:
+    at = drawn("runs", labels=labels, of_corpora="web")
+    assert bool(says(at, r"stance has grade topic: it does not tell sides", "caption")) == noted
+
+
+@pytest.mark.usefixtures("demo")
 def test_a_detector_is_corrected_only_by_a_random_sample() -> None:
     at = drawn("runs", labels="corrected(embedded)", of_corpora="web")
     assert says(at, r"berdseye batch create NAME --preset random-questions", "error")

@@ -126,3 +126,14 @@ class _Costly(RandomDetector):
 
     def highest_cost(self, pairs: Sequence[Pair]) -> HighestCost:
         return HighestCost(len(pairs), 10 * len(pairs), 20 * len(pairs), 0.5 * len(pairs))
+
+
+def test_the_share_before_is_the_one_at_the_threshold_in_use(
+    small: Workspace, judgments: Judgments, run_name: str
+) -> None:
+    detector, run = parse_detector("random"), load_run(small, run_name)
+    stored(small, run_name, 0.3)
+    assert moved_to_run(small, judgments, detector, run, 3).called_before == 0  # its own threshold is 0.832
+    low = moved_to_run(small, judgments, detector, run, 3, share=1.0)
+    write_threshold(small, low.tuned)
+    assert moved_to_run(small, judgments, with_tuned_threshold(small, detector), run, 3).called_before == 1

@@ -9,7 +9,7 @@ import pytest
 
 from berdseye.data.errors import BadInputError
 from berdseye.detectors.detector_registry import parse_detector
-from berdseye.detectors.stance.examples import StancePair, training_examples
+from berdseye.detectors.stance.examples import StancePair, read_stance_pairs, training_examples
 from berdseye.detectors.stance.held_out import (
     HeldOut,
     Scored,
@@ -145,3 +145,8 @@ def test_held_out_sources_share_nothing_with_the_training_data(shared_data: Path
             assert passages.isdisjoint(pair.passage for pair in pairs), source
     assert passages.isdisjoint(pair.passage for pair in [*negations(shared_data), *minimal_edits(shared_data)])
     assert min(len(example.statements) for rows in examples.values() for example in rows) > 0
+
+
+def test_a_folder_without_the_data_is_refused_with_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match=r"Give the folder that contains stance/pairs\.parquet"):
+        read_stance_pairs(tmp_path)
