@@ -40,16 +40,15 @@ class Graded(NamedTuple):
 
 
 def graded(workspace: Workspace | None, detector: Detector) -> Graded | None:
-    """Return the grade measured for this version of a detector, None if there is none.
+    """Return the grade measured for this version of a detector, None if there is none; one measured in the workspace comes before
+    the one that ships.
 
     Raises `StaleError` for a grade of the workspace that cannot be read.
     """
-    for one in _shipped_grades():
-        if (one.detector, one.version) == (detector.name, detector.version):
-            return one
     path = None if workspace is None else _path(workspace, detector.name, detector.version)
     if path is None or not path.exists():
-        return None
+        shipped = (one for one in _shipped_grades() if (one.detector, one.version) == (detector.name, detector.version))
+        return next(shipped, None)
     try:
         return Graded(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:

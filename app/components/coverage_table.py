@@ -9,18 +9,20 @@ import streamlit as st
 from berdseye.app.components.perspective_mark import perspective_mark, side_badge
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.records import Question
-from berdseye.evaluation.exploration.inspection import Listing
+from berdseye.evaluation.exploration.inspection import Listing, Shown
 from berdseye.evaluation.measures.shown import shown
 
 
 def coverage_table(question: Question, listings: Sequence[Listing]) -> None:
-    """Draw a table with one row per perspective and one column per ranking: the first covering rank or 'missing'."""
+    """Draw a table with one row per perspective and one column per ranking: the first covering rank or 'missing'.
+
+    A rank says "topic" if its label comes from a detector that does not tell sides.
+    """
     columns = [escaped(f"{entry.corpus} · {entry.pipeline}") for entry in listings]
     rows: dict[str, list[str]] = {}
     for place, perspective in enumerate(question.perspectives):
-        ranks = [entry.first_ranks[place] for entry in listings]
         rows[f"{perspective_mark(place)}{side_badge(perspective)} {escaped(perspective.text)}"] = [
-            _first(rank) for rank in ranks
+            _first(entry, place) for entry in listings
         ]
     with st.container(key="coverage"):
         st.table(pd.DataFrame.from_dict(rows, orient="index", columns=columns))
@@ -34,18 +36,44 @@ def measures_line(listing: Listing, k: int) -> str:
 
 
 def missing_line(question: Question, listings: Sequence[Listing]) -> str:
-    """Return Markdown that lists the perspectives that no ranking covers, or says that every perspective is covered."""
+    """Return Markdown that lists the perspectives that no ranking covers, or says that every perspective is covered, or how many
+    only by the labels of a detector that does not tell sides."""
     missing = [
         f"{perspective_mark(place)} {escaped(p.text)}"
         for place, p in enumerate(question.perspectives)
         if all(entry.first_ranks[place] is None for entry in listings)
     ]
-    return (
-        f":red[Missing everywhere:] {' · '.join(missing)}"
-        if missing
-        else ":green[Every perspective is covered by at least one ranking.]"
+    if missing:
+        return f":red[Missing everywhere:] {' · '.join(missing)}"
+    places = range(len(question.perspectives))
+    of_topic = sum(not any(_covered(entry, place, by_side=True) for entry in listings) for place in places)
+    if of_topic:
+        return (
+            f":gray[No perspective is missing, but for {of_topic} of {len(places)} the labels tell only that a passage is on the "
+            "topic.]"
+        )
+    return ":green[Every perspective is covered by at least one ranking.]"
+
+
+def without_labels(listings: Sequence[Listing], chosen: Shown) -> str:
+    """Return a sentence if people's or gold labels are chosen and no pair of the listings has one; empty otherwise."""
+    if chosen not in ("people", "gold") or any(
+        chip.by != "detector" for listing in listings for hit in listing.hits for chip in hit.chips
+    ):
+        return ""
+    has = "Nobody has judged these pairs" if chosen == "people" else "These pairs have no gold label"
+    return f"{has}: every chip shows the detector's opinion."
+
+
+def _covered(listing: Listing, place: int, *, by_side: bool) -> bool:
+    return any(
+        hit.chips[place].supports and (hit.chips[place].takes_side or not by_side) for hit in listing.hits if hit.chips
     )
 
 
-def _first(rank: int | None) -> str:
-    return ":red-badge[missing]" if rank is None else f"rank {rank}"
+def _first(listing: Listing, place: int) -> str:
+    rank = listing.first_ranks[place]
+    if rank is None:
+        return ":red-badge[missing]"
+    chip = next((hit.chips[place] for hit in listing.hits if hit.rank == rank), None)
+    return f"rank {rank}" if chip is None or chip.takes_side else f"rank {rank} :gray-badge[topic]"

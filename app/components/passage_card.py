@@ -92,7 +92,7 @@ def chip_button(
     says = chip.opinion if chip.by == "detector" else "supports" if chip.supports else "does not support"
     short = says if chip.by == "detector" else "yes" if chip.supports else "no"
     st.button(
-        f"P{place + 1} {short} · {_shown_source(chip)}" + (" · ≠ gold" if chip.differs_from_gold else ""),
+        f"P{place + 1} {short} · {_shown_source(chip)}" + (f" · {chip.gold_mark}" if chip.gold_mark else ""),
         # The key contains the pair and its label, so that a press meant for the previous label finds no button.
         key=chip_key(place, f"{number}-{chip.key}-{says}"),
         icon=_ICONS.get(chip.by, ":material/person:"),

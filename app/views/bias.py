@@ -219,6 +219,7 @@ def begin_sycophancy() -> None:
         with columns[3]:
             source = chosen_source(workspace(), key="study-labels")
         k = int(columns[4].number_input("k", 1, 100, 5))
+        warn_if_sides_unknown(workspace(), source)
         if st.form_submit_button("Start", type="primary", icon=":material/play_arrow:"):
             if chosen["--pipeline"]:
                 arguments = ("berds", "sycophancy", *words_of(chosen), "--labels", source, "--k", str(k))

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from berdseye.app.access.session import annotator, errors_in_place, judgments, workspace
 from berdseye.app.cached.searching import hits
 from berdseye.app.components.choices import options, selectbox_by_id
-from berdseye.app.components.coverage_table import coverage_table, measures_line, missing_line
+from berdseye.app.components.coverage_table import coverage_table, measures_line, missing_line, without_labels
 from berdseye.app.components.detector_line import detector_line, fallibility
 from berdseye.app.components.judging import LINE, correct, judging_line, may_judge
 from berdseye.app.components.keys import EXPLORE
@@ -56,8 +56,8 @@ _MARKED = (
 )
 FLIP = "**1**–**9** flip a label of the focused passage."
 LARGEST_K_SHOWN = 20
-AT_ONCE = 90
-"""Pairs without a label that are labelled before the page is drawn, in about a second; the others follow behind it."""
+AT_ONCE = 45
+"""Pairs without a label that are labelled before the page is drawn, in less than a second; the others follow behind it."""
 
 
 def chosen_question(left: DeltaGenerator, right: DeltaGenerator) -> Question | None:
@@ -176,7 +176,8 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
         if question.perspectives:
             caution = fallibility(detector_against_gold(listings), grade_of(workspace(), chosen))
             said_by = f"{_SOURCES[shown]} the detector {detector_line(chosen)}"
-            st.markdown(f":small[{missing_line(question, listings)} {caution}]", help=f"{said_by} {_MARKED}")
+            line = " ".join(filter(None, (missing_line(question, listings), without_labels(listings, shown), caution)))
+            st.markdown(f":small[{line}]", help=f"{said_by} {_MARKED}")
             coverage_table(question, listings)
         _lists(question, listings, corpora, pipelines, k, rests_on.known)
         if waiting := [*unlabelled(listings), *rests_on.unlabelled]:

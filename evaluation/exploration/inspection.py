@@ -42,10 +42,25 @@ class Chip:
     gold: bool | None = None
 
     @property
-    def differs_from_gold(self) -> bool:
-        """Whether the label that counts contradicts the gold label; the detector's opinion `unsure` contradicts nothing."""
-        open_ = self.by == "detector" and self.opinion in ("unsure", "not yet")
-        return self.gold is not None and self.supports != self.gold and not open_
+    def gold_mark(self) -> str:
+        """What is said of a gold label that differs from the label that counts: that they contradict each other, or, beside what
+        a detector says of the topic, the gold label itself; empty if there is nothing to say.
+
+        A passage on the topic that does not support a perspective is no contradiction, and the opinion `unsure` contradicts
+        nothing.
+        """
+        if self.gold is None or self.supports == self.gold:
+            return ""
+        if self.by == "detector" and self.opinion in ("unsure", "not yet"):
+            return ""
+        if self.by == "detector" and self.opinion in ("on topic", "off topic"):
+            return "gold: yes" if self.gold else "gold: no"
+        return "≠ gold"
+
+    @property
+    def takes_side(self) -> bool:
+        """Whether the label that counts can tell sides: everybody's does, except a detector's that says "on topic"."""
+        return self.by != "detector" or self.opinion not in ("on topic", "off topic")
 
 
 @dataclass(frozen=True)

@@ -326,6 +326,17 @@ def labels_by_key(
     return labels
 
 
+def topic_only_keys(workspace: Workspace, judgments: Judgments, source: LabelSource, pairs: Sequence[Pair]) -> set[str]:
+    """Return the keys of the pairs whose label comes from a detector of grade `topic`, and not from a source before it."""
+    if not pairs or source_grade(workspace, source.plain) != "topic":
+        return set()
+    keys, before = [pair.key for pair in pairs], LabelSource(source.plain.parts[:-1])
+    if not before.parts:
+        return set(keys)
+    told = np.isnan(labels_of(workspace, judgments, before, pairs)).tolist()
+    return {key for key, by_detector in zip(keys, told, strict=True) if by_detector}
+
+
 def _at(
     texts: Callable[[Sequence[int]], Sequence[Pair]], places: Sequence[int]
 ) -> Callable[[Sequence[int]], Sequence[Pair]]:

@@ -29,7 +29,7 @@ from berdseye.detectors.labelling import label_function
 from berdseye.detectors.thresholds import version_in_use
 from berdseye.evaluation.interchange.external_runs import IMPORTED
 from berdseye.evaluation.labels.labelled_runs import labelled_run
-from berdseye.evaluation.labels.sources import LabelSource
+from berdseye.evaluation.labels.sources import LabelSource, source_grade
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.pipelines import pipeline_of
@@ -229,6 +229,17 @@ class Gatherer:
             "labels": str(self.source.plain),
             "detector_version": version_in_use(detector) if detector is not None else "",
         }
+
+    def cautions(self) -> tuple[str, ...]:
+        """Return a note for the study if its labels do not tell sides: what the figures cannot mean, and what to choose
+        instead."""
+        if source_grade(self.workspace, self.source.plain) != "topic":
+            return ()
+        return (
+            f"The labels of {self.source.plain} tell what is on topic, not which side it takes: a passage against a perspective "
+            "may count as supporting it, so that MRecall may count opposing perspectives as covered by one passage. Choose the "
+            "labels gold or human, or a detector whose grade is stance (berdseye detector grade).",
+        )
 
     def scores(self, selection: Selection, measures: Sequence[Measure]) -> list[Score]:
         """Return a score for each combination and measure, and the macro-averages over data sets."""

@@ -26,7 +26,6 @@ from berdseye.evaluation.bias.sides import (
     supporting_places,
 )
 from berdseye.evaluation.labels.labelled_runs import labelled_ranking
-from berdseye.evaluation.labels.sources import source_grade
 from berdseye.evaluation.labels.support import Support, judged_together
 from berdseye.evaluation.scores.counted import under_rule
 from berdseye.evaluation.scores.enough_judged import enough_judged, withheld
@@ -77,7 +76,7 @@ def leaning(
     drawn = cells.assign(row=cells["pipeline"] + ", " + cells["corpus"])
     chart = stacked(drawn, "percent of questions", row="row", colour="leaning", colours=LEANING_COLOURS)
     settings = {**selection.settings(), "k": k, "labels": str(gatherer.source), **_asked(model, prompt)}
-    notes = (*_left_out(unsided), *_without_sides(gatherer))
+    notes = _left_out(unsided)
     return StudyResult("berds-leaning", settings, [table], {"leaning": chart}, notes)
 
 
@@ -145,7 +144,7 @@ def following(
     settings = {**selection.settings(), "k": k, "labels": str(gatherer.source), **_asked(model, prompt)}
     return StudyResult(
         "berds-sycophancy", settings, [table], {"delta": sycophancy_arrows(drawn)},
-        (*_left_out(unsided), *_without_sides(gatherer)),
+        _left_out(unsided),
     )  # fmt: skip
 
 
@@ -182,17 +181,6 @@ def _support(
 def _asked(model: LanguageModel | None, prompt: PromptTemplate) -> dict[str, Any]:
     settings: dict[str, Any] = {"model": model.name if model else None}
     return settings | ({"prompt": {prompt.name: prompt.version}} if prompt is not SIDES else {})
-
-
-def _without_sides(gatherer: Gatherer) -> tuple[str, ...]:
-    """Return a note if the labels of the study do not tell sides, with what to choose instead."""
-    if source_grade(gatherer.workspace, gatherer.source.plain) != "topic":
-        return ()
-    return (
-        f"The labels of {gatherer.source.plain} tell what is on topic, not which side it takes: a passage against a perspective "
-        "may count as supporting it. Choose the labels gold or human, or a detector whose grade is stance (berdseye detector "
-        "grade).",
-    )
 
 
 def _left_out(unsided: int) -> tuple[str, ...]:

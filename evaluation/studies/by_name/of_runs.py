@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from berdseye.data.progress import Progress
@@ -38,7 +39,9 @@ def of_runs(study: "Callable[..., StudyResult]") -> "Callable[..., StudyResult]"
         source = parse_label_source(labels or default_source(workspace))
         judgments = Judgments.open(workspace.judgments_url)
         gatherer = Gatherer(workspace, judgments, source, progress, min_judged, unjudged)
-        return study(gatherer, selection, **own).scored_with(gatherer.floor, gatherer.rule)
+        result = study(gatherer, selection, **own)
+        noted = replace(result, notes=(*result.notes, *gatherer.cautions()))
+        return noted.scored_with(gatherer.floor, gatherer.rule)
 
     shared, own_options = inspect.signature(by_name), inspect.signature(study)
     parameters = [*list(shared.parameters.values())[:-1], *list(own_options.parameters.values())[2:]]

@@ -99,6 +99,18 @@ def test_a_chip_records_the_opposite_with_the_page_and_undo_takes_it_back() -> N
 
 
 @pytest.mark.usefixtures("demo")
+def test_a_detector_of_topics_says_no_side() -> None:
+    at = drawn("compare", name="Ada", labels_a="stance", **UNIFORMS)
+    labels = [chip.label for chip in chips(at)]
+    assert {label[3:] for label in labels} <= {"on topic", "off topic"}
+    chips(at)[0].click()
+    again(at)
+    [own] = [j for j in shared_judgments().present() if j.annotator.name == "Ada"]
+    assert own.verdict == "supports"
+    assert chips(at)[0].label == f"{labels[0]} · you: yes"
+
+
+@pytest.mark.usefixtures("demo")
 def test_labels_that_judgments_do_not_change_show_both_and_offer_people_s() -> None:
     at = drawn("compare", name="Ada", labels_a="gold", **UNIFORMS)
     label = chips(at)[0].label

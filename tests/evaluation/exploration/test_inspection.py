@@ -169,9 +169,11 @@ def test_one_source_of_labels_can_be_shown_alone(small: Workspace, judgments: Ju
     ]  # fmt: skip
     alone = first("detector")
     assert (alone.by, alone.supports) == ("detector", alone.detected.supports)
-    assert first("people").differs_from_gold
-    assert not first("gold").differs_from_gold
-    assert alone.differs_from_gold == (not alone.supports)
+    assert first("people").gold_mark == "≠ gold"
+    assert first("gold").gold_mark == ""
+    # This detector has grade topic: "on topic" says nothing that a gold label could contradict.
+    assert alone.gold_mark == ("" if alone.supports else "gold: yes")
+    assert (alone.takes_side, first("people").takes_side) == (False, True)
 
 
 def test_the_first_passages_of_all_lists_are_labelled_first(
@@ -199,5 +201,5 @@ def test_an_unsure_opinion_contradicts_no_gold_label(small: Workspace, judgments
     LabelStore(small).put(detector.name, detector.version, [pair.key], [detector.threshold - 0.01])
     listings = inspect_question(small, judgments, detector, QUESTIONS[0], found, 3, None)
     chip = listings[0].hits[0].chips[0]
-    assert (chip.opinion, chip.detected.supports, chip.differs_from_gold) == ("unsure", False, False)
+    assert (chip.opinion, chip.detected.supports, chip.gold_mark) == ("unsure", False, "")
     assert detector_against_gold(listings).compared == 0

@@ -7,18 +7,21 @@ import numpy as np
 import pytest
 
 from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.datasets.stored import GOLD
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.labelling import label
+from berdseye.detectors.opinions import Graded, write_grade
 from berdseye.evaluation.labels.sources import (
     default_sources,
     detector_version,
     labels_of,
     parse_label_source,
     source_grade,
+    topic_only_keys,
 )
 from tests.evaluation.small_workspace import QUESTIONS, TEXTS, judge, put_gold
 
@@ -133,3 +136,20 @@ def test_corrected_sources_name_one_or_several_detectors(small: Workspace) -> No
 def test_corrected_sources_that_mean_nothing_are_refused(text: str, said: str) -> None:
     with pytest.raises(BadInputError, match=re.escape(said)):
         parse_label_source(text)
+
+
+def test_the_labels_that_tell_the_topic_alone(small: Workspace, judgments: Judgments) -> None:
+    def told(source: str, pairs: list[Pair] = PAIRS) -> set[str]:
+        return topic_only_keys(small, judgments, parse_label_source(source), pairs)
+
+    keys = {pair.key for pair in PAIRS}
+    assert told("embedded") == keys
+    assert told("corrected(embedded)") == keys
+    assert told("human>embedded") == keys
+    LabelStore(small).put(GOLD, "made", [PAIRS[0].key], [0.0])
+    assert told("human>gold>embedded") == keys - {PAIRS[0].key}
+    assert told("gold") == set()
+    assert told("embedded", []) == set()
+    detector = parse_detector("embedded")
+    write_grade(small, Graded(detector.name, detector.version, "stance", 0.9, 0.8, 1.0, 87))
+    assert told("human>embedded") == set()
