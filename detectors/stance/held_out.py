@@ -66,6 +66,16 @@ def held_out(folder: Path, split: Split) -> dict[str, list[HeldOut]]:
     }
 
 
+def off_topic(folder: Path) -> list[HeldOut]:
+    """Return passages of the held-out debates of the test part with a perspective of a debate about something else, which none
+    supports."""
+    return [
+        HeldOut(p.pair.passage, p.pair.perspective, False, p.kind, str(p.debate))
+        for p in labelled_pairs(read_debates(folder / DEBATES_FOLDER), 0)
+        if p.split == "test" and p.kind == "random"
+    ]
+
+
 def check_readable(folder: Path) -> None:
     """Raise `BadInputError` if the files of a folder that this module reads are missing or unreadable."""
     read_stance_pairs(folder)

@@ -38,6 +38,7 @@ from berdseye.detectors.stance.held_out import (
     held_out,
     minimal_edits,
     negations,
+    off_topic,
     scored,
     threshold_from_others,
 )
@@ -74,12 +75,17 @@ def transfer(
     held = held_out(folder, "test")
     tests = {name: score(few(pairs, sample)) for name, pairs in held.items()}
     elsewhere = {name: threshold_from_others(thresholds, name) for name in thresholds}
+    others = score(few(off_topic(folder), sample))
     return {
         "detector": detector.name,
         "version": detector.version,
         "thresholds": thresholds,
         "figures": {name: figures(one, elsewhere[name]) for name, one in tests.items()},
-        "sides": _sides(score, held["debates"], folder, sample) | {"claims_auroc": claims_auroc(tests["debates"])},
+        "sides": _sides(score, held["debates"], folder, sample)
+        | {
+            "claims_auroc": claims_auroc(tests["debates"]),
+            "off_topic_auroc": _rounded(_auroc_against(tests["debates"], others)),
+        },
         "carried": {
             name: carried(one, elsewhere[name], threshold_from_others(shares, name)) for name, one in tests.items()
         }
@@ -258,6 +264,12 @@ def _sides(
         "negations_auroc": _rounded(auroc(negated.truth, negated.probabilities.astype(np.float64))),
         "negations_balanced_accuracy": _rounded(_balanced_accuracy(negated, threshold)),
     }
+
+
+def _auroc_against(one: Scored, others: Scored) -> float:
+    """The AUROC of what is supported in `one` against all pairs of `others`."""
+    p = np.concatenate([one.probabilities[one.truth], others.probabilities]).astype(np.float64)
+    return auroc(np.arange(len(p)) < one.truth.sum(), p)
 
 
 def _best_balanced_threshold(one: Scored) -> float:

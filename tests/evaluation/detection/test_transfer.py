@@ -19,6 +19,7 @@ from berdseye.detectors.stance.held_out import (
     held_out,
     minimal_edits,
     negations,
+    off_topic,
     threshold_from_others,
 )
 from berdseye.evaluation.detection.transfer import (
@@ -107,6 +108,15 @@ def test_the_tables_have_calibration_kinds_and_cut_texts(shared_data: Path) -> N
     assert "on topic, no evidence" in set(kinds["against"])
     assert kinds["auroc"].between(0, 100).all()
     assert sides_table([result | {"truncated": 3}])["truncated"].tolist() == [3]
+
+
+def test_off_topic_perspectives_are_told_from_supported_ones_by_their_likeness(shared_data: Path) -> None:
+    off = off_topic(shared_data)
+    debates = {pair.group for pair in held_out(shared_data, "test")["debates"]}
+    assert len(off) > 400
+    assert {(pair.supports, pair.group in debates) for pair in off} == {(False, True)}
+    found = transfer(parse_detector("similarity(static)"), shared_data, sample=40)["sides"]
+    assert found["off_topic_auroc"] > 0.9 > found["claims_auroc"]
 
 
 def test_answers_support_the_perspective_that_they_begin_with(tmp_path: Path) -> None:
