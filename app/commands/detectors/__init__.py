@@ -7,8 +7,16 @@ detector = typer.Typer(no_args_is_help=True, help="List, measure, tune, train an
 
 def register(cli: typer.Typer) -> None:
     """Add the commands."""
-    from berdseye.app.commands.detectors import adapting, measuring, teaching, training, transferring, tuning
+    from berdseye.app.commands.detectors import (
+        adapting,
+        first_pages,
+        measuring,
+        teaching,
+        training,
+        transferring,
+        tuning,
+    )
 
-    for command in (training, tuning, adapting, teaching, measuring, transferring):
+    for command in (training, tuning, adapting, teaching, measuring, first_pages, transferring):
         command.register(detector)
     cli.add_typer(detector, name="detector")
