@@ -27,8 +27,8 @@ _FIGURES = ("agree", "unsure", "agree_sure", "called", "true")
 def first_pages(
     workspace: Workspace, detector: Detector, runs: Iterable[Run], k: int, *, progress: Progress = silent
 ) -> pd.DataFrame:
-    """Return one row for each question, and a last one of all pairs: figures in percent of the pairs with a gold label in the first k
-    passages of the runs.
+    """Return one row for each question, and a last one of all pairs, of the pairs with a gold label in the first k passages of
+    the runs. Figures are in percent.
 
     `pairs` is their number. `agree` is the share on which the detector's label is the gold label; `unsure` is the share whose
     probability is within the setting `unsure` of the threshold, and `agree_sure` the agreement on the others; `called` and `true`
