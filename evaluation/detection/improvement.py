@@ -12,8 +12,9 @@ from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.datasets.stored import same_question
 from berdseye.data.errors import UnknownNameError
 from berdseye.data.progress import Progress, silent
+from berdseye.data.texts.truncation import cut_note
 from berdseye.detectors.labelling import predict_all
-from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.protocol import Detector, Floats, count_truncated
 from berdseye.detectors.quality import Doubles, Ranked, Truth, intervals, precision_recall_f1
 from berdseye.evaluation.statistics.significance import compare
 
@@ -43,7 +44,8 @@ class Improvement:
     """Two detectors compared on `pairs` pairs of `questions` held-out questions.
 
     `seen` held-out pairs are left out because the present detector has learned from their questions. `p` belongs to the
-    difference in accuracy by question (randomisation test).
+    difference in accuracy by question (randomisation test). `present_truncated` and `new_truncated` are the numbers of distinct
+    pairs with a text that each detector cut (None: it does not report this).
     """
 
     present: str
@@ -55,6 +57,8 @@ class Improvement:
     seen: int
     differences: tuple[Difference, ...]
     p: float
+    present_truncated: int | None = None
+    new_truncated: int | None = None
 
     @property
     def verdict(self) -> Literal["better", "worse", "no clear difference"]:
@@ -76,9 +80,11 @@ class Improvement:
         if self.questions < FEWEST_QUESTIONS:
             few = f" A verdict needs at least {FEWEST_QUESTIONS} questions."
         seen = f" {self.seen} held-out pairs from which {self.present} has learned are left out." if self.seen else ""
+        counts = ((self.present, self.present_truncated), (self.new, self.new_truncated))
+        cut = "".join(f" {text}" for text in (cut_note(name, count, self.pairs) for name, count in counts) if text)
         return (
             f"{self.new} against {self.present} on {self.pairs:,} pairs of {self.questions:,} held-out questions: "
-            f"{self.verdict}. {figures}.{few}{seen}"
+            f"{self.verdict}. {figures}.{few}{seen}{cut}"
         )
 
     def as_row(self) -> dict[str, Any]:
@@ -114,7 +120,17 @@ def compare_detectors(
     differences = _differences(before, after, place.astype(np.int64), _RESAMPLES, seed)
     p = _by_question(before["accuracy"], after["accuracy"], place, seed)
     return Improvement(
-        present.name, present.version, new.name, new.version, len(rows), len(names), seen, differences, p
+        present.name,
+        present.version,
+        new.name,
+        new.version,
+        len(rows),
+        len(names),
+        seen,
+        differences,
+        p,
+        count_truncated(present, pairs),
+        count_truncated(new, pairs),
     )
 
 

@@ -33,7 +33,7 @@ from berdseye.detectors.base_rates import (
     threshold_of_share,
 )
 from berdseye.detectors.baselines import BASE_RATE
-from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.protocol import Detector, Floats, count_truncated, cut_function
 from berdseye.detectors.quality import best_threshold, precision_recall_f1, rate_weights
 from berdseye.detectors.thresholds import Tuned, TunedThreshold
 from berdseye.evaluation.detection.operating_points import decisions_at
@@ -62,7 +62,8 @@ def choose_threshold(
             where=path,
             hint="Set the column split of some rows to 'dev'.",
         )
-    probabilities, _ = timed_predictions(detector, [row.pair for row in rows], progress=progress)
+    pairs = [row.pair for row in rows]
+    probabilities, _ = timed_predictions(detector, pairs, progress=progress)
     try:
         value, f1 = best_f1(rows, probabilities, at_base_rate=at_base_rate)
     except BadInputError as error:
@@ -80,6 +81,7 @@ def choose_threshold(
         f1=f1,
         created=_now(),
         made_by=made_by,
+        truncated=count_truncated(detector, pairs),
     )
 
 
@@ -147,7 +149,8 @@ def moved_to_run(
             f"The run '{run.manifest.name}' has no pairs.", hint="Choose a run on questions with perspectives."
         )
     with_labels(workspace, judgments, keyed, parse_label_source(detector.name), progress=progress)
-    p = LabelStore(workspace).get(detector.name, keys, detector.version)
+    store = LabelStore(workspace)
+    p = store.get(detector.name, keys, detector.version)
     labels = labels_by_key(workspace, judgments, parse_label_source(HUMAN), keys, lambda _: [])
     known = ~np.isnan(labels)
     rate = None
@@ -171,6 +174,7 @@ def moved_to_run(
         made_by=made_by,
         base_rate=rate,
         share=share,
+        truncated=None if cut_function(detector) is None else store.count_cut(detector.name, keys, detector.version),
     )
     return MovedThreshold(
         tuned, BASE_RATE, int(known.sum()), float((p >= detector.threshold).mean()), float((p >= value).mean())

@@ -7,7 +7,7 @@ import typer
 
 from berdseye.app.access.acting import acting_name
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.detectors.training import chosen_training_set
+from berdseye.app.commands.detectors.training import chosen_training_set, note_cut_pairs
 from berdseye.app.commands.models import DEFAULT_MODEL, ModelOption
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.app.commands.training_sets import DemoOption
@@ -87,6 +87,7 @@ def adapt(
         write_bytes(save, writer_of_pairs(written_table(result.written.pairs)))
         note(f"Written pairs: {save}")
     improved = result.improved
+    note_cut_pairs(improved.trained)
     if json:
         rejected = [{"id": r.asked.question.id, "kind": r.asked.kind, "reason": r.reason, "text": r.text}
                     for r in result.written.rejected]  # fmt: skip

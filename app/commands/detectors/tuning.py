@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from berdseye.app.access.acting import acting_name
-from berdseye.app.commands.console import counting, note, print_json
+from berdseye.app.commands.console import counting, note, note_truncated, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.given_options import not_with, only_with
 from berdseye.data.workspace import Workspace
@@ -74,6 +74,7 @@ def tune(
     with counting(chosen.name) as progress:
         tuned = choose_threshold(chosen, file, at_base_rate=at_base_rate, made_by=acting_name(ws), progress=progress)
     write_threshold(ws, tuned)
+    note_truncated(tuned.detector, tuned.truncated)
     if json:
         print_json(asdict(tuned))
         return
