@@ -224,7 +224,8 @@ def improve(
 
     The command creates the next version of the training set 'judged', trains on its train split, chooses the threshold on dev,
     and compares the result with the adopted detector on test. `if-better` adopts the new detector where the 95% interval of the
-    difference in F1 (a paired bootstrap over questions) lies above 0.
+    difference in F1 (a paired bootstrap over questions) lies above 0. With --demo, simulated annotators count in training alone,
+    and the comparison uses people's labels.
 
     Example: `berdseye detector improve --adopt if-better`
     """
