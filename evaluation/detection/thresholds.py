@@ -45,6 +45,13 @@ from berdseye.evaluation.statistics.intervals import Estimate, mean_with_interva
 
 Doubles = npt.NDArray[np.float64]
 
+MOST_CALLED = 0.5
+"""The largest share of a run's pairs that a moved threshold plausibly calls supporting."""
+MOST_TIMES = 2.0
+"""How many times as many, or as few, pairs a moved threshold plausibly calls supporting."""
+ENOUGH_JUDGED = 30
+"""The number of judged pairs from which a moved threshold is stored although its effect is implausible."""
+
 
 def choose_threshold(
     detector: Detector, path: Path, *, at_base_rate: bool = False, made_by: str = "", progress: Progress = silent
@@ -120,6 +127,28 @@ class MovedThreshold(NamedTuple):
     judged: int
     called_before: float
     called_after: float
+
+    @property
+    def doubt(self) -> str:
+        """The sentence that says why the threshold is implausible; empty if it is plausible, and for one of a given share.
+
+        It is implausible if it calls more than half of the pairs supporting, or more than twice or less than half as many as the
+        detector's own threshold: estimates of the base rate err that far where a detector is calibrated for other data.
+        """
+        called = self.called_after
+        plausible = self.called_before / MOST_TIMES <= called <= min(MOST_TIMES * self.called_before, MOST_CALLED)
+        if self.tuned.base_rate is None or plausible:
+            return ""
+        return (
+            f"The estimated base rate of {self.tuned.n:,} pairs, {self.judged:,} of them judged, is {self.tuned.base_rate:.1%}: "
+            f"the threshold {self.tuned.value:g} calls {called:.1%} of them supporting, and the detector's own "
+            f"{self.called_before:.1%}."
+        )
+
+    @property
+    def well_judged(self) -> bool:
+        """Whether people judged enough of the pairs (`ENOUGH_JUDGED`) for the estimate to rest on them."""
+        return self.judged >= ENOUGH_JUDGED
 
 
 def moved_to_run(

@@ -52,8 +52,9 @@ def adapt(
 
     A language model writes passages for and against every perspective and neutral ones. Near-duplicates, texts that quote their
     perspective, and texts that repeat a judged passage are rejected. The detector is trained on the others and on judgments, and
-    compared with the one in use on people's judgments of held-out questions alone, also with --demo. Stored passages are used again, so
-    that the command can be repeated after more judging. The judgments that help most come from a batch with `--order uncertainty`.
+    compared with the one in use on people's judgments of held-out questions alone, also with --demo. Stored passages are used
+    again, so that the command can be repeated after more judging. The judgments that help most come from a batch with `--order
+    uncertainty`.
 
     Example: `berdseye detector adapt debate --model "api(gpt-4o-mini)" --dry-run`
     """
