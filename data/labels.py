@@ -6,7 +6,8 @@ A segment has the columns
 - `bits`: the key as a 128-bit number (a Parquet UUID) if the key is 32 lower-case hexadecimal digits, as that of every real
   pair is; null for any other key;
 - `probability`: P(supports), float32;
-- `opposes` and `perspective`, if the source has them: P(opposes), float32, and the text of the perspective.
+- `opposes`, `perspective` and `cut`, if the source has them: P(opposes), float32; the text of the perspective; and whether the
+  detector read only a part of a text, boolean.
 
 Labels are found by `bits`, since numbers are read and compared faster than texts. Two different keys never have the same
 bits: 32 lower-case digits and a number of 128 bits determine each other. This is why `bits` is no shorter hash, for which
@@ -58,11 +59,12 @@ class LabelStore:
         probabilities: Sequence[float],
         opposing: Sequence[float] | None = None,
         perspectives: Sequence[str] | None = None,
+        cut: Sequence[bool] | None = None,
     ) -> None:
         """Append labels, and P(opposes) of each if the source tells; a newer value of a key replaces an older one.
 
         The last value of a key that is given several times counts. `perspectives` are the texts of the pairs' perspectives,
-        which gold labels keep for `of_perspectives`.
+        which gold labels keep for `of_perspectives`; `cut` says of which pairs the source read only a part of a text.
         """
         if len(keys) == 0:
             return
@@ -75,6 +77,8 @@ class LabelStore:
             columns["opposes"] = pa.array(np.asarray(opposing, np.float32))
         if perspectives is not None:
             columns["perspective"] = pa.array(perspectives, pa.string())
+        if cut is not None:
+            columns["cut"] = pa.array(cut, pa.bool_())
         table = pa.table(columns)
         last = {key: place for place, key in enumerate(keys)}
         if len(last) < len(keys):
@@ -100,6 +104,10 @@ class LabelStore:
     def opposing(self, source: str, keys: Sequence[str], version: str) -> Floats:
         """P(opposes) of each key, float32[n_keys], NaN for keys without a label and for sources that do not tell."""
         return self._column("opposes", source, keys, version)
+
+    def count_cut(self, source: str, keys: Sequence[str], version: str) -> int:
+        """Of how many distinct keys the source read only a part of a text; labels that do not record it do not count."""
+        return int(np.nansum(self._column("cut", source, list(dict.fromkeys(keys)), version)))
 
     def _column(self, column: str, source: str, keys: Sequence[str], version: str | None) -> Floats:
         probabilities = np.full(len(keys), np.nan, dtype=np.float32)

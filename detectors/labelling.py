@@ -10,10 +10,11 @@ import numpy as np
 from berdseye.data.labels import LabelStore
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Label, Pair
+from berdseye.data.texts.truncation import cut_note
 from berdseye.data.workspace import DEFAULTS, Workspace
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.opinions import Opinion, grade_of, opinions
-from berdseye.detectors.protocol import Detector, Floats, count_truncated, stances_function
+from berdseye.detectors.protocol import Detector, Floats, cut_function, stances_function
 from berdseye.detectors.trained import adopted_detector
 
 _log = logging.getLogger(__name__)
@@ -110,7 +111,7 @@ def label_keys(
 
     `texts` returns the pairs at some places of `keys`; it is called only for pairs without a cached label. Predictions are
     stored every 20 seconds and on an interruption, so that another call resumes the work. The log has a warning if the detector
-    read only a part of some texts.
+    read only a part of some texts, now or when it computed the cached labels, which record this since version 0.5.
     """
     version = detector.version
     probabilities_by_place = store.get(detector.name, keys, version)
@@ -120,25 +121,24 @@ def label_keys(
         first.setdefault(keys[place], place)
     missing = list(first)
     predicted: dict[str, float] = {}
-    waiting: dict[str, Sequence[float]] = {}
-    tell = stances_function(detector)
-    truncated = 0
+    waiting: dict[str, _Prediction] = {}
+    tell, cut = stances_function(detector), cut_function(detector)
     last_stored = monotonic()
     try:
         for start in range(0, len(missing), detector.pairs_at_once):
             batch = missing[start : start + detector.pairs_at_once]
             pairs = texts([first[key] for key in batch])
             rows = detector.predict(pairs)[:, None] if tell is None else tell(pairs)
-            waiting.update(zip(batch, rows.tolist(), strict=True))
-            truncated += count_truncated(detector, pairs) or 0
+            were_cut = [None] * len(pairs) if cut is None else cut(pairs).tolist()
+            waiting.update(zip(batch, map(_Prediction, rows.tolist(), were_cut), strict=True))
             progress(start + len(batch), "pairs", len(missing))
             if monotonic() - last_stored > _SECONDS:
                 _store(store, detector.name, version, waiting, predicted)
                 last_stored = monotonic()
     finally:
         _store(store, detector.name, version, waiting, predicted)
-    if truncated:
-        _log.warning("%s read only a part of %s of %s pairs.", detector.name, f"{truncated:,}", f"{len(missing):,}")
+    if cut is not None and (truncated := store.count_cut(detector.name, keys, version)):
+        _log.warning(cut_note(detector.name, truncated, len(set(keys))))
     probabilities_by_place[unknown] = [predicted[keys[place]] for place in unknown]
     return probabilities_by_place
 
@@ -152,12 +152,22 @@ def predict_all(detector: Detector, pairs: Sequence[Pair], *, progress: Progress
     return np.concatenate(parts)
 
 
+class _Prediction(NamedTuple):
+    """The stances of a pair, (P(supports),) or (P(supports), P(opposes), P(neither)), and whether a text of it was cut (None: the
+    detector does not report this)."""
+
+    stances: Sequence[float]
+    cut: bool | None
+
+
 def _store(
-    store: LabelStore, name: str, version: str, waiting: dict[str, Sequence[float]], known: dict[str, float]
+    store: LabelStore, name: str, version: str, waiting: dict[str, _Prediction], known: dict[str, float]
 ) -> None:
-    """Store the waiting predictions, (P(supports),) or (P(supports), P(opposes), P(neither)), and move them to `known`."""
-    rows = list(waiting.values())
+    """Store the waiting predictions, and move P(supports) of each to `known`."""
+    rows = [one.stances for one in waiting.values()]
     supporting = [row[0] for row in rows]
-    store.put(name, version, list(waiting), supporting, [row[1] for row in rows] if rows and len(rows[0]) > 1 else None)
+    opposing = [row[1] for row in rows] if rows and len(rows[0]) > 1 else None
+    cut = [one.cut for one in waiting.values() if one.cut is not None]
+    store.put(name, version, list(waiting), supporting, opposing, cut=cut or None)
     known.update(zip(waiting, supporting, strict=True))
     waiting.clear()

@@ -27,6 +27,7 @@ class TunedThreshold:
     `f1` is its F1 on the `n` pairs of `data` that it was chosen on, which is the best F1 unless it was chosen `by_hand`. One that
     was moved to the base rate of some pairs has no F1 (0), but this `base_rate`, and `positives` counts the supporting ones among
     those that people judged. So has one that a `share` of the pairs reaches. `made_by` names who chose it (empty: unknown).
+    `truncated` is the number of distinct pairs with a text that the detector cut (None: unknown).
     """
 
     detector: str
@@ -42,6 +43,7 @@ class TunedThreshold:
     by_hand: bool = False
     base_rate: float | None = None
     share: float | None = None
+    truncated: int | None = None
 
     @property
     def source(self) -> str:

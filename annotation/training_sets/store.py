@@ -12,7 +12,7 @@ import shutil
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -153,6 +153,37 @@ def find_set(workspace: Workspace, wanted: str) -> TrainingSetVersion:
     if version is None:
         raise UnknownNameError("training set", wanted, versions)
     return version
+
+
+class HeldOut(NamedTuple):
+    """The pairs of the split test with people's labels, and the number of its other pairs, which no person has labelled."""
+
+    pairs: list[LabelledPair]
+    simulated: int
+
+
+def held_out_by_people(judgments: Judgments, version: TrainingSetVersion) -> HeldOut:
+    """Return the pairs of a version's split test for a comparison of detectors, without votes of simulated annotators.
+
+    A version that counts such votes is decided again for these pairs, by its rules and people's present judgments; pairs that an
+    adjudicator decided keep their labels.
+    """
+    rows = [pair for pair in version.pairs() if pair.split == "test"]
+    rules = version.manifest["rules"]
+    if not rules["demo"]:
+        return HeldOut(rows, 0)
+    table = version.table()
+    labels = {str(row["pair"]): row["label"] for row in table[table["decided_by"] == "adjudicator"].to_dict("records")}
+    keys = [pair.pair.key for pair in rows]
+    frame = judgments.frame()
+    votes = frame[frame["pair"].isin(set(keys) - set(labels)) & ~frame["demo"].astype(bool)]
+    if rules["rule"] != "one" or (votes["annotator"] == rules["annotator"]).any():
+        decisions = decided(votes, LabellingRules(rules["rule"], rules["unsure"], rules["annotator"])).table
+        labels |= dict(zip(decisions["pair"].astype(str), decisions["label"], strict=True))
+    kept = [
+        pair._replace(supports=bool(labels[key] == 1)) for pair, key in zip(rows, keys, strict=True) if key in labels
+    ]
+    return HeldOut(kept, len(rows) - len(kept))
 
 
 def balance(table: pd.DataFrame) -> dict[str, dict[str, int]]:

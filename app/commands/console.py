@@ -19,6 +19,7 @@ from rich.console import Console
 
 from berdseye.app.jobs.reports import report
 from berdseye.data.progress import Progress
+from berdseye.data.texts.truncation import cut_note
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -40,6 +41,12 @@ def escaped_for_terminal(text: str) -> str:
 def note(text: str) -> None:
     """Print a line for the person on standard error, apart from the results that scripts read."""
     notes.print(escaped_for_terminal(text), markup=False)
+
+
+def note_truncated(reader: str, truncated: int | None, of: int | None = None, what: str = "pairs") -> None:
+    """Print a note if `truncated` of `of` pairs have a text that a detector or another model cut; none for an unknown number."""
+    if text := cut_note(reader, truncated, of, what):
+        note(text)
 
 
 class _Notes(logging.Handler):

@@ -46,7 +46,7 @@ def _checked(words: tuple[str, ...], callback: Callable[..., Any]) -> Callable[.
                 if right is not None and workspace.people.team:
                     check(workspace.people.role_of(person), right, person)
             # only the command's output; coloured help is printed elsewhere
-            with escaped_output(), noted_warnings("berdseye.detectors"):
+            with escaped_output(), noted_warnings("berdseye.detectors"), noted_warnings("berdseye.retrieval.rerank"):
                 return callback(*args, **kwargs)
 
     return asking

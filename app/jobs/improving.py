@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from berdseye.annotation.training_sets.store import TrainingSetVersion
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.annotation.training_sets.store import TrainingSetVersion, held_out_by_people
 from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.files.atomic import write_json
 from berdseye.data.files.json_files import read_json
@@ -76,7 +77,7 @@ def improve(
     progress: Progress,
 ) -> Improved:
     """Train on a training set, compare the result with the detector in use on the held-out questions, and adopt it according to
-    `mode`.
+    `mode`. Only people's labels count in the comparison, also where the training set counts votes of simulated annotators.
 
     `written` are further pairs to train on (`set_to_train_on`). A detector of this name that was already trained on this set is
     not trained again. The comparison is stored in its folder.
@@ -84,9 +85,14 @@ def improve(
     before = adopted_detector(workspace)
     trained = _trained(workspace, set_to_train_on(made, written), plan, progress)
     present, new = parse_detector(before, workspace), parse_detector(trained.detector, workspace)
-    held_out = [pair for pair in made.pairs() if pair.split == "test"]
+    held_out = held_out_by_people(Judgments.open(workspace.judgments_url), made)
     comparison = compare_detectors(
-        present, new, held_out, learned=learned(workspace, before).questions, progress=progress
+        present,
+        new,
+        held_out.pairs,
+        learned=learned(workspace, before).questions,
+        simulated=held_out.simulated,
+        progress=progress,
     )
     adopted = new.name != present.name and worth_adopting(comparison, mode)
     result = Improved(made, trained, comparison, adopted)

@@ -23,10 +23,10 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.embedded import WEIGHTS_FILE, EmbeddedDetector, shipped_weights, trained_weights
-from berdseye.detectors.ensemble import fitted_stack, write_stack
+from berdseye.detectors.ensemble import MeanDetector, fitted_stack, write_stack
 from berdseye.detectors.labelling import label, predict_all
 from berdseye.detectors.local.windows import title_place
-from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.protocol import Detector, Floats, count_truncated
 from berdseye.detectors.stance.adaptation import fit_adaptation, write_adaptation
 from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.trained import Trained, find_trained, finish, new_folder
@@ -165,7 +165,13 @@ def _stance(
     write_adaptation(
         folder, replace(fitted, threshold=threshold, threshold_source=source, measured=measures["measured"])
     )
-    return {"base": "stance", "threshold": threshold, "threshold_source": source, **measures}
+    return {
+        "base": "stance",
+        "threshold": threshold,
+        "threshold_source": source,
+        "truncated": _truncated(shipped, data),
+        **measures,
+    }
 
 
 def _head(
@@ -200,7 +206,13 @@ def _stacked(
     measures = figures(data, stack.probabilities(dev), stack.probabilities(test), threshold)
     write_stack(folder, replace(stack, threshold=threshold, threshold_source=source, measured=measures["measured"]))
     coefficients = dict(zip(stack.detectors, stack.coefficients, strict=True))
-    return {"coefficients": coefficients, "threshold": threshold, "threshold_source": source, **measures}
+    return {
+        "coefficients": coefficients,
+        "threshold": threshold,
+        "threshold_source": source,
+        "truncated": _truncated(MeanDetector(detectors), data),  # a text that one of them cuts
+        **measures,
+    }
 
 
 def _fine_tuned(
@@ -238,7 +250,8 @@ def _fine_tuned(
         "threshold_source": source,
         "title": best.settings.title,
         "max_length": best.max_length,
-        "truncated": best.truncated,
+        # Training reads one window of a passage, and the detector all of them.
+        "truncated": _truncated(detector, data) | {"train": best.truncated},
         "settings": asdict(best.settings),
         "search": plan.search,
         "trials": tried,
@@ -247,6 +260,12 @@ def _fine_tuned(
     }
     shutil.rmtree(folder / "trials", ignore_errors=True)
     return card
+
+
+def _truncated(detector: Detector, data: TrainingSet) -> dict[str, int | None]:
+    """Return, by split, the number of distinct pairs with a text that the detector cuts; None if it does not report this."""
+    splits = {"train": data.train, "dev": data.dev, "test": data.test}
+    return {split: count_truncated(detector, [p.pair for p in pairs]) for split, pairs in splits.items()}
 
 
 def _opened(kind: Kind, model: Path, title: str, max_length: int) -> Detector:

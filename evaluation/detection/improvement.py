@@ -12,8 +12,9 @@ from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.datasets.stored import same_question
 from berdseye.data.errors import UnknownNameError
 from berdseye.data.progress import Progress, silent
+from berdseye.data.texts.truncation import cut_note
 from berdseye.detectors.labelling import predict_all
-from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.protocol import Detector, Floats, count_truncated
 from berdseye.detectors.quality import Doubles, Ranked, Truth, intervals, precision_recall_f1
 from berdseye.evaluation.statistics.significance import compare
 
@@ -42,8 +43,10 @@ class Difference:
 class Improvement:
     """Two detectors compared on `pairs` pairs of `questions` held-out questions.
 
-    `seen` held-out pairs are left out because the present detector has learned from their questions. `p` belongs to the
-    difference in accuracy by question (randomisation test).
+    `seen` held-out pairs are left out because the present detector has learned from their questions, and `simulated` ones because
+    they have no label without the votes of simulated annotators. `p` belongs to the difference in accuracy by question
+    (randomisation test). `present_truncated` and `new_truncated` are the numbers of distinct pairs with a text that each detector
+    cut (None: it does not report this).
     """
 
     present: str
@@ -55,6 +58,9 @@ class Improvement:
     seen: int
     differences: tuple[Difference, ...]
     p: float
+    present_truncated: int | None = None
+    new_truncated: int | None = None
+    simulated: int = 0
 
     @property
     def verdict(self) -> Literal["better", "worse", "no clear difference"]:
@@ -65,8 +71,14 @@ class Improvement:
         return "better" if f1.low > 0 else "worse" if f1.high < 0 else "no clear difference"
 
     def __str__(self) -> str:
+        simulated = ""
+        if self.simulated:
+            simulated = (
+                f" {self.simulated:,} held-out pairs without a label by people are left out: simulated annotators count in "
+                "training alone."
+            )
         if not self.pairs:
-            return "There is no held-out judged pair, so the two detectors cannot be compared."
+            return f"There is no held-out judged pair, so the two detectors cannot be compared.{simulated}"
         figures = ", ".join(
             f"{_NAMES[d.figure]} {d.present:.3f} -> {d.new:.3f} ({d.difference:+.3f}, "
             + ("no interval)" if math.isnan(d.low) else f"{d.low:+.3f} to {d.high:+.3f})")
@@ -76,9 +88,11 @@ class Improvement:
         if self.questions < FEWEST_QUESTIONS:
             few = f" A verdict needs at least {FEWEST_QUESTIONS} questions."
         seen = f" {self.seen} held-out pairs from which {self.present} has learned are left out." if self.seen else ""
+        counts = ((self.present, self.present_truncated), (self.new, self.new_truncated))
+        cut = "".join(f" {text}" for text in (cut_note(name, count, self.pairs) for name, count in counts) if text)
         return (
             f"{self.new} against {self.present} on {self.pairs:,} pairs of {self.questions:,} held-out questions: "
-            f"{self.verdict}. {figures}.{few}{seen}"
+            f"{self.verdict}. {figures}.{few}{seen}{simulated}{cut}"
         )
 
     def as_row(self) -> dict[str, Any]:
@@ -92,19 +106,22 @@ def compare_detectors(
     held_out: Sequence[LabelledPair],
     *,
     learned: frozenset[str] = frozenset(),
+    simulated: int = 0,
     seed: int = 0,
     progress: Progress = silent,
 ) -> Improvement:
     """Compare two detectors, each at its own threshold, on `held_out`.
 
-    `learned` holds the questions (`same_question`) on which the present detector was trained; their pairs are left out. Intervals
-    come from a paired bootstrap: whole questions are drawn with replacement, and both detectors are measured on the same draw.
+    `learned` holds the questions (`same_question`) on which the present detector was trained; their pairs are left out.
+    `simulated` is the number of pairs that `held_out` lacks because they have no label by people. Intervals come from a paired
+    bootstrap: whole questions are drawn with replacement, and both detectors are measured on the same draw.
     """
     rows = [row for row in held_out if _question(row) not in learned]
     names, place = np.unique(np.array([_question(row) for row in rows], dtype=str), return_inverse=True)
     seen = len(held_out) - len(rows)
     if not rows:
-        return Improvement(present.name, present.version, new.name, new.version, 0, 0, seen, (), math.nan)
+        names_and_versions = (present.name, present.version, new.name, new.version)
+        return Improvement(*names_and_versions, 0, 0, seen, (), math.nan, simulated=simulated)
     truth = np.array([row.supports for row in rows], dtype=bool)
     pairs = [row.pair for row in rows]
     before, after = (
@@ -114,7 +131,18 @@ def compare_detectors(
     differences = _differences(before, after, place.astype(np.int64), _RESAMPLES, seed)
     p = _by_question(before["accuracy"], after["accuracy"], place, seed)
     return Improvement(
-        present.name, present.version, new.name, new.version, len(rows), len(names), seen, differences, p
+        present.name,
+        present.version,
+        new.name,
+        new.version,
+        len(rows),
+        len(names),
+        seen,
+        differences,
+        p,
+        count_truncated(present, pairs),
+        count_truncated(new, pairs),
+        simulated,
     )
 
 

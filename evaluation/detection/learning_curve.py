@@ -16,7 +16,7 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Pair
 from berdseye.detectors.embedded import EmbeddedDetector, Logistic
 from berdseye.detectors.features import features
-from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.protocol import Detector, Floats, count_truncated
 from berdseye.detectors.quality import Truth, auroc, best_threshold, precision_recall_f1, rate_weights
 from berdseye.detectors.stance.adaptation import fit_adaptation
 from berdseye.detectors.stance.detector import StanceDetector
@@ -80,6 +80,14 @@ class _LastLayer:
         return lambda read: adapted.stances(read[:, :3], read[:, 3:])[:, 0]
 
 
+class LearningCurve(NamedTuple):
+    """A learning curve as a table, and the number of distinct pairs with a text that the detector cut (None: it does not report
+    this)."""
+
+    table: pd.DataFrame
+    truncated: int | None
+
+
 def learning_curve(
     detector: Detector,
     path: Path,
@@ -91,7 +99,7 @@ def learning_curve(
     held_out: HeldOutBy = "questions",
     written: Path | None = None,
     progress: Progress = silent,
-) -> pd.DataFrame:
+) -> LearningCurve:
     """Measure a detector on the test split of a file after 0, `batch`, 2 * `batch`, .. corrections from its train split.
 
     Corrections are chosen by uncertainty (probability closest to the threshold) and at random; each seed uses a different two
@@ -100,7 +108,7 @@ def learning_curve(
     `written`, such as `detector adapt` writes, are trained on in every round. The strategy `all` uses every train pair, the
     upper limit for this file. Columns: corrections, strategy, and auroc and f1, shares from 0 to 1, as means over seeds with
     `_low` and `_high`, the lowest and the highest seed. F1 is for 16.8% positive pairs; its threshold is chosen on the dev split
-    before the first round and after each round. `prior` is that of `embedded`.
+    before the first round and after each round. `prior` is that of `embedded`. Pairs of all splits and of `written` count as cut.
 
     Raises `BadInputError` for a detector other than `stance` and `embedded`, and for a file whose splits are unsuitable for
     training and testing.
@@ -115,7 +123,8 @@ def learning_curve(
         raise BadInputError(
             "The test split needs pairs of both labels.", where=path, hint=f"Add pairs of more {held_out}."
         )
-    extra = _encoded(learner, [] if written is None else read_labelled_pairs(written))
+    further = [] if written is None else read_labelled_pairs(written)
+    extra = _encoded(learner, further)
     pool, dev, test = (_encoded(learner, pairs) for pairs in (splits.train, splits.dev, splits.test))
     training = _Training(learner, pool, extra, dev)
     progress(0, "batches", 2 * rounds * seeds)
@@ -127,7 +136,8 @@ def learning_curve(
         progress(done * rounds, "batches", len(walks) * rounds)
     full = training.fitted(np.arange(len(pool.truth)))
     rows.append({"corrections": len(pool.truth), "strategy": ALL, **_figures(full, test)})
-    return _over_seeds(pd.DataFrame(rows))
+    read = [row.pair for row in (*splits.train, *splits.dev, *splits.test, *further)]
+    return LearningCurve(_over_seeds(pd.DataFrame(rows)), count_truncated(detector, read))
 
 
 def corrections_for_gain(curve: pd.DataFrame, figure: str, gain: float = GAIN) -> Mapping[str, int | None]:

@@ -33,7 +33,7 @@ from berdseye.detectors.base_rates import (
     threshold_of_share,
 )
 from berdseye.detectors.baselines import BASE_RATE
-from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.protocol import Detector, Floats, count_truncated, cut_function
 from berdseye.detectors.quality import best_threshold, precision_recall_f1, rate_weights
 from berdseye.detectors.thresholds import Tuned, TunedThreshold
 from berdseye.evaluation.detection.operating_points import decisions_at
@@ -44,6 +44,13 @@ from berdseye.evaluation.labels.sources import HUMAN, labels_by_key, parse_label
 from berdseye.evaluation.statistics.intervals import Estimate, mean_with_interval
 
 Doubles = npt.NDArray[np.float64]
+
+MOST_CALLED = 0.5
+"""The largest share of a run's pairs that a moved threshold plausibly calls supporting."""
+MOST_TIMES = 2.0
+"""How many times as many, or as few, pairs a moved threshold plausibly calls supporting."""
+ENOUGH_JUDGED = 30
+"""The number of judged pairs from which a moved threshold is stored although its effect is implausible."""
 
 
 def choose_threshold(
@@ -62,7 +69,8 @@ def choose_threshold(
             where=path,
             hint="Set the column split of some rows to 'dev'.",
         )
-    probabilities, _ = timed_predictions(detector, [row.pair for row in rows], progress=progress)
+    pairs = [row.pair for row in rows]
+    probabilities, _ = timed_predictions(detector, pairs, progress=progress)
     try:
         value, f1 = best_f1(rows, probabilities, at_base_rate=at_base_rate)
     except BadInputError as error:
@@ -80,6 +88,7 @@ def choose_threshold(
         f1=f1,
         created=_now(),
         made_by=made_by,
+        truncated=count_truncated(detector, pairs),
     )
 
 
@@ -120,6 +129,28 @@ class MovedThreshold(NamedTuple):
     called_before: float
     called_after: float
 
+    @property
+    def doubt(self) -> str:
+        """The sentence that says why the threshold is implausible; empty if it is plausible, and for one of a given share.
+
+        It is implausible if it calls more than half of the pairs supporting, or more than twice or less than half as many as the
+        detector's own threshold: estimates of the base rate err that far where a detector is calibrated for other data.
+        """
+        called = self.called_after
+        plausible = self.called_before / MOST_TIMES <= called <= min(MOST_TIMES * self.called_before, MOST_CALLED)
+        if self.tuned.base_rate is None or plausible:
+            return ""
+        return (
+            f"The estimated base rate of {self.tuned.n:,} pairs, {self.judged:,} of them judged, is {self.tuned.base_rate:.1%}: "
+            f"the threshold {self.tuned.value:g} calls {called:.1%} of them supporting, and the detector's own "
+            f"{self.called_before:.1%}."
+        )
+
+    @property
+    def well_judged(self) -> bool:
+        """Whether people judged enough of the pairs (`ENOUGH_JUDGED`) for the estimate to rest on them."""
+        return self.judged >= ENOUGH_JUDGED
+
 
 def moved_to_run(
     workspace: Workspace,
@@ -149,7 +180,8 @@ def moved_to_run(
             f"The run '{run.manifest.name}' has no pairs.", hint="Choose a run on questions with perspectives."
         )
     with_labels(workspace, judgments, keyed, parse_label_source(detector.name), progress=progress)
-    p = LabelStore(workspace).get(detector.name, keys, detector.version)
+    store = LabelStore(workspace)
+    p = store.get(detector.name, keys, detector.version)
     labels = labels_by_key(workspace, judgments, parse_label_source(HUMAN), keys, lambda _: [])
     known = ~np.isnan(labels)
     rate = None
@@ -173,6 +205,7 @@ def moved_to_run(
         made_by=made_by,
         base_rate=rate,
         share=share,
+        truncated=None if cut_function(detector) is None else store.count_cut(detector.name, keys, detector.version),
     )
     return MovedThreshold(tuned, BASE_RATE, int(known.sum()), float((p >= in_use).mean()), float((p >= value).mean()))
 

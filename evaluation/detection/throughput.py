@@ -20,7 +20,7 @@ from berdseye.data.records import Pair
 from berdseye.data.texts.chunkers import split_sentences
 from berdseye.data.workspace import Workspace, file_stem
 from berdseye.detectors.detector_registry import parse_detector
-from berdseye.detectors.protocol import Detector
+from berdseye.detectors.protocol import Detector, count_truncated
 from berdseye.evaluation.detection.contrast import contrast_cases
 from berdseye.evaluation.detection.own_process import in_own_process, peak_mib
 from berdseye.evaluation.detection.tables import PAIRS_PER_SECOND, SECONDS_PER_DATASET
@@ -40,7 +40,8 @@ class Throughput:
     `load_seconds` is the time until the first pair was labelled; `memory_mib` is the growth of the peak of resident memory from
     before the detector was opened (NaN if the system does not report it). Tokens and dollars are per 1,000 pairs sent to a
     language model, NaN if none was; `unpriced`: whether a price is unknown. `dataset_minutes` is the time that the published
-    evaluation of a data set would take.
+    evaluation of a data set would take. `truncated` is the number of these pairs with a text that the detector cut (None: it does
+    not report this, or an older release measured it).
     """
 
     detector: str
@@ -54,6 +55,7 @@ class Throughput:
     unpriced: bool
     dataset_minutes: float
     cores: int
+    truncated: int | None = None
 
 
 def measure_throughput(
@@ -111,18 +113,20 @@ def _measured(name: str, folder: Path | None, pairs: Sequence[Pair], seconds: fl
     spent = _spent(workspace)
     done, speed = _pace(detector, pairs[1:], seconds)
     tokens, dollars, unpriced = per_1000_calls(spent, _spent(workspace))
+    memory = peak_mib() - before  # before texts are counted, which needs memory too
     return Throughput(
         detector=detector.name,
         version=detector.version,
         pairs=done,
         load_seconds=loaded,
         pairs_per_second=speed,
-        memory_mib=peak_mib() - before,
+        memory_mib=memory,
         tokens_per_1000=tokens,
         dollars_per_1000=dollars,
         unpriced=unpriced,
         dataset_minutes=PAIRS_PER_SECOND * SECONDS_PER_DATASET / speed / 60,
         cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        truncated=count_truncated(detector, pairs[1 : 1 + done]),
     )
 
 

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from sentence_transformers import CrossEncoder
 from sentence_transformers.base.modules import Module, Transformer
@@ -143,17 +144,30 @@ class PairEncoder:
         """
         if not passages:
             return np.empty(0, dtype=np.float32)
-        (prepared_query,) = encodable([query], self.length)
-        texts = encodable((titled(p) for p in passages), self.length)
+        prepared_query, texts = self._prepared(query, passages)
         with one_at_a_time(self._lock):
             predicted = self.model.predict(
-                [(self.prefix + prepared_query, text) for text in texts],
+                [(prepared_query, text) for text in texts],
                 batch_size=batch_size(self.model),
                 apply_softmax=self.tart,
                 show_progress_bar=False,
             )
         scores = np.asarray(predicted, dtype=np.float32)
         return checked(scores[:, 1] if self.tart else scores, texts, self.name)
+
+    def cut(self, query: str, passages: Sequence[Passage]) -> npt.NDArray[np.bool_]:
+        """Whether each passage is too long for the model together with the query and is cut, bool[n_passages]."""
+        if not passages:
+            return np.empty(0, dtype=np.bool_)
+        prepared_query, texts = self._prepared(query, passages)
+        with one_at_a_time(self._lock):  # the call changes the truncation of the tokenizer
+            rows = self.model.tokenizer([prepared_query] * len(texts), texts, truncation=False, verbose=False)
+        return np.array([len(ids) > self.length for ids in rows["input_ids"]], dtype=np.bool_)
+
+    def _prepared(self, query: str, passages: Sequence[Passage]) -> tuple[str, list[str]]:
+        """Return the query and the passages as the model reads them."""
+        (prepared_query,) = encodable([query], self.length)
+        return self.prefix + prepared_query, encodable((titled(p) for p in passages), self.length)
 
 
 class TartClassifier(T5EncoderModel):  # type: ignore[no-untyped-call]

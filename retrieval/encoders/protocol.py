@@ -118,3 +118,7 @@ class CrossEncoder(Protocol):
     def score(self, query: str, passages: Sequence[Passage]) -> Scores:
         """Scores float32[n_passages], higher is more relevant; raises `BadInputError` for a score that is not finite."""
         ...
+
+    def cut(self, query: str, passages: Sequence[Passage]) -> npt.NDArray[np.bool_]:
+        """Whether each passage is too long for the model together with the query and is cut, bool[n_passages]."""
+        ...

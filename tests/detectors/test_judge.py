@@ -44,7 +44,7 @@ def test_predictions_are_kept_and_not_asked_again(workspace: Workspace, monkeypa
     assert label_function(workspace)("random", []).shape == (0,)
 
 
-def test_texts_that_are_read_in_part_are_reported_when_they_are_labelled(
+def test_texts_that_are_read_in_part_are_reported_for_new_and_for_cached_labels(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def cut(_: RandomDetector, pairs: Sequence[Pair]) -> object:
@@ -52,10 +52,23 @@ def test_texts_that_are_read_in_part_are_reported_when_they_are_labelled(
 
     monkeypatch.setattr(RandomDetector, "cut", cut, raising=False)
     label_function(workspace)("random", [PAIRS[0], PAIRS[1], PAIRS[0]])
-    assert [record.getMessage() for record in caplog.records] == ["random read only a part of 1 of 2 pairs."]
+    said = "1 of 2 pairs has a text that is too long for random and was cut."
+    assert [record.getMessage() for record in caplog.records] == [said]
     caplog.clear()
     label_function(workspace)("random", PAIRS[:2])
-    assert caplog.records == [], "nothing was read"
+    assert [record.getMessage() for record in caplog.records] == [said], "the cached labels record it"
+    caplog.clear()
+    label_function(workspace)("random", PAIRS[1:])
+    assert caplog.records == [], "no text of these is long"
+
+
+def test_labels_that_do_not_record_it_are_not_counted_as_cut(workspace: Workspace) -> None:
+    store, keys = LabelStore(workspace), [pair.key for pair in PAIRS]
+    store.put("random", "1", keys[:2], [0.5, 0.5])
+    assert store.count_cut("random", keys, "1") == 0
+    store.put("random", "1", keys[1:], [0.5, 0.5], cut=[True, False])
+    assert store.count_cut("random", [*keys, *keys], "1") == 1
+    assert store.count_cut("random", keys, "2") == 0
 
 
 def test_a_detector_that_there_is_not(workspace: Workspace) -> None:

@@ -74,6 +74,11 @@ class TableCrossEncoder:
         del query
         return np.array([float(p.text) for p in passages], dtype=np.float32)
 
+    def cut(self, query: str, passages: Sequence[Passage]) -> npt.NDArray[np.bool_]:
+        """A text of more than two characters is too long."""
+        del query
+        return np.array([len(p.text) > 2 for p in passages], dtype=np.bool_)
+
 
 def rows(prefix: str, vectors: Rows) -> dict[str, Sequence[float]]:
     """A table of the vectors under the texts `prefix0`, `prefix1`, …"""

@@ -7,7 +7,7 @@ import typer
 
 from berdseye.app.access.acting import acting_name
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.detectors.training import chosen_training_set
+from berdseye.app.commands.detectors.training import chosen_training_set, note_cut_pairs
 from berdseye.app.commands.models import DEFAULT_MODEL, ModelOption
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.app.commands.training_sets import DemoOption
@@ -52,8 +52,9 @@ def adapt(
 
     A language model writes passages for and against every perspective and neutral ones. Near-duplicates, texts that quote their
     perspective, and texts that repeat a judged passage are rejected. The detector is trained on the others and on judgments, and
-    compared with the one in use on people's judgments of held-out questions alone. Stored passages are used again, so that the
-    command can be repeated after more judging. The judgments that help most come from a batch with `--order uncertainty`.
+    compared with the one in use on people's judgments of held-out questions alone, also with --demo. Stored passages are used
+    again, so that the command can be repeated after more judging. The judgments that help most come from a batch with `--order
+    uncertainty`.
 
     Example: `berdseye detector adapt debate --model "api(gpt-4o-mini)" --dry-run`
     """
@@ -87,6 +88,7 @@ def adapt(
         write_bytes(save, writer_of_pairs(written_table(result.written.pairs)))
         note(f"Written pairs: {save}")
     improved = result.improved
+    note_cut_pairs(improved.trained)
     if json:
         rejected = [{"id": r.asked.question.id, "kind": r.asked.kind, "reason": r.reason, "text": r.text}
                     for r in result.written.rejected]  # fmt: skip

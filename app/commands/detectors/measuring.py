@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from berdseye.app.commands.console import counting, note, print_json
+from berdseye.app.commands.console import counting, note, note_truncated, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, chosen_detector, open_workspace, workspace_if_any
 
 
@@ -55,7 +55,7 @@ def score(
     chosen = chosen_detector(detector, workspace)
     with counting(chosen.name) as progress:
         scores = scored(chosen, rows, threshold, progress=progress)
-    _note_truncated(scores.detector, scores.truncated)
+    note_truncated(scores.detector, scores.truncated)
     if json:
         print_json(scores.as_row())
         return
@@ -69,11 +69,6 @@ def score(
         interval = "no interval" if low != low else f"[{low:.3f}, {high:.3f}]"
         print(f"{name.replace('_', ' '):<18}{getattr(quality, name):.3f}  {interval}")
     print(f"{scores.pairs_per_second:,.0f} pairs per second")
-
-
-def _note_truncated(detector: str, truncated: int | None) -> None:
-    if truncated:
-        note(f"{truncated:,} pairs have a text that is too long for {detector} and was cut.")
 
 
 class DetectionTable(StrEnum):
@@ -120,7 +115,7 @@ def table(
         report = detection_report(chosen, files, tuned=tuned, progress=progress)
     note(f"Measured on {report.rows}.")
     for name, truncated in report.truncated.items():
-        _note_truncated(name, truncated)
+        note_truncated(name, truncated)
     one = report.parts[part or DetectionTable.DETECTION]
     if csv:
         sys.stdout.write(to_csv(one).decode("utf-8"))
@@ -243,6 +238,8 @@ def throughput(
     if ws is not None:
         for measured in measurements:
             save_throughput(ws, measured)
+    for measured in measurements:
+        note_truncated(measured.detector, measured.truncated, measured.pairs)
     rows = [asdict(measured) for measured in measurements]
     if json:
         print_json(rows)
@@ -295,7 +292,7 @@ def learning_curve(
     draw = None if chart is None else drawer(chart)  # report an unusable file name before an hour's work
     chosen = chosen_detector(detector, workspace)
     with counting(chosen.name) as progress:
-        curve = measured(
+        curve, truncated = measured(
             chosen,
             file,
             batch=batch,
@@ -305,12 +302,13 @@ def learning_curve(
             written=written,
             progress=progress,
         )
+    note_truncated(chosen.name, truncated)
     if chart is not None and draw is not None:
         write_bytes(chart, draw(worth_of_corrections(curve)))
         note(f"Chart: {chart}")
     needed = {figure: dict(corrections_for_gain(curve, figure)) for figure in FIGURES}
     if json:
-        print_json({"curve": curve.to_dict("records"), "corrections_for_10_points": needed})
+        print_json({"curve": curve.to_dict("records"), "corrections_for_10_points": needed, "truncated": truncated})
         return
     print(readable(curve).to_string(index=False))
     for figure, by_strategy in needed.items():

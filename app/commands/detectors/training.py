@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from berdseye.app.access.acting import acting_name
-from berdseye.app.commands.console import counting, note, print_json
+from berdseye.app.commands.console import counting, note, note_truncated, print_json
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
 from berdseye.app.commands.training_sets import AnnotatorOption, DemoOption, LeaksOption, RuleOption, UnsureOption
 from berdseye.data.given_options import not_with, only_with
@@ -17,6 +17,7 @@ from berdseye.data.workspace import Workspace
 
 if TYPE_CHECKING:
     from berdseye.annotation.training_sets.store import TrainingSetVersion
+    from berdseye.detectors.trained import Trained
     from berdseye.detectors.training.training_set import TrainingSet
 
 
@@ -134,13 +135,20 @@ def train(
     unlabelled_pairs = read_labelled_pairs(unlabelled, labelled=False) if unlabelled else []
     with counting(f"{kind} '{name}'") as progress:
         trained = train_and_grade(ws, plan, data, unlabelled=unlabelled_pairs, progress=progress)
+    note_cut_pairs(trained)
     if json:
         print_json(trained.card)
         return
     print(f"{trained.detector}\t{trained.card['measured']}\tthreshold {trained.card['threshold']}")
-    if cut := trained.card.get("truncated"):
-        note(f"{cut:,} of the training pairs are longer than {trained.card['max_length']} tokens and were cut.")
     note(f"To use it from now on, run `berdseye detector adopt '{trained.detector}'`.")
+
+
+def note_cut_pairs(trained: "Trained") -> None:
+    """Print a note for each split with pairs that were cut in training or when the detector was measured."""
+    card = trained.card
+    counts = card.get("truncated")
+    for split, count in counts.items() if isinstance(counts, dict) else ():  # a number in cards of older versions
+        note_truncated(trained.detector, count, card["splits"][split]["pairs"], f"pairs of the split {split}")
 
 
 def training_data(
@@ -216,7 +224,8 @@ def improve(
 
     The command creates the next version of the training set 'judged', trains on its train split, chooses the threshold on dev,
     and compares the result with the adopted detector on test. `if-better` adopts the new detector where the 95% interval of the
-    difference in F1 (a paired bootstrap over questions) lies above 0.
+    difference in F1 (a paired bootstrap over questions) lies above 0. With --demo, simulated annotators count in training alone,
+    and the comparison uses people's labels.
 
     Example: `berdseye detector improve --adopt if-better`
     """
@@ -244,6 +253,7 @@ def improve(
     plan = TrainingPlan(kind=chosen, name=detector_name, bases=(base,) if base else ())
     with counting(f"{kind} '{detector_name}'") as progress:
         result = improved(ws, version, plan, mode, made_by=person, progress=progress)
+    note_cut_pairs(result.trained)
     if json:
         print_json(result.as_row())
         return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from berdseye.app.access.acting import acting_name
-from berdseye.app.commands.console import counting, note, print_json
+from berdseye.app.commands.console import counting, note, note_truncated, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.given_options import not_with, only_with
 from berdseye.data.workspace import Workspace
@@ -35,6 +35,9 @@ def tune(
         float | None,
         typer.Option(min=0, max=100, help="With --run: call this share of its pairs supporting, in percent."),
     ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With --run: confirm that a threshold with an implausible effect is stored.")
+    ] = False,
     forget: Annotated[bool, typer.Option(help="Remove the tuned threshold; takes no FILE.")] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
@@ -43,7 +46,9 @@ def tune(
 
     From a file with a column split, only the rows of split dev are used, never those of split test. With --run, no labels are
     needed: the share of supporting pairs in its top k is estimated from the probabilities, and from people's judgments of these
-    pairs if there are some (30 help), and the threshold moves with it. With --share as well, this share of the pairs reaches it.
+    pairs if there are some, and the threshold moves with it. A threshold that calls more than half of the pairs supporting, or
+    more than twice or less than half as many as the detector's own, is not stored unless 30 pairs are judged or you pass --yes.
+    With --share as well, this share of the pairs reaches the threshold, which is the better choice without judgments.
 
     Example: `berdseye detector tune judged.tsv --detector embedded --at-base-rate`
     """
@@ -55,9 +60,10 @@ def tune(
     from berdseye.detectors.trained import adopted_detector
     from berdseye.evaluation.detection.thresholds import choose_threshold
 
-    not_with("--forget", forget, "file", "at_base_rate", "run", "k", "share")
+    not_with("--forget", forget, "file", "at_base_rate", "run", "k", "share", "yes")
     not_with("--run", run is not None, "file", "at_base_rate", why="whose pairs have no labels")
-    only_with("--run", run is not None, "k", "share")
+    only_with("--run", run is not None, "k", "share", "yes")
+    not_with("--share", share is not None, "yes", why="which is always stored")
     ws = open_workspace(workspace)
     chosen = parse_detector(detector or adopted_detector(ws), ws)
     if forget:
@@ -70,35 +76,51 @@ def tune(
         )
         return
     if run is not None:
-        _move_to_run(ws, chosen, run, k, None if share is None else share / 100, json=json)
+        _move_to_run(ws, chosen, run, k, None if share is None else share / 100, yes=yes, json=json)
         return
     if file is None:
         raise BadInputError("FILE is missing.", hint="Give a file of labelled pairs, --run, or --forget.")
     with counting(chosen.name) as progress:
         tuned = choose_threshold(chosen, file, at_base_rate=at_base_rate, made_by=acting_name(ws), progress=progress)
     write_threshold(ws, tuned)
+    note_truncated(tuned.detector, tuned.truncated)
     if json:
         print_json(asdict(tuned))
         return
     print(f"{tuned.detector}\t{tuned.value:g}\t{tuned.source}")
 
 
-def _move_to_run(ws: Workspace, detector: "Detector", name: str, k: int, share: float | None, *, json: bool) -> None:
+def _move_to_run(
+    ws: Workspace, detector: "Detector", name: str, k: int, share: float | None, *, yes: bool, json: bool
+) -> None:
     from dataclasses import asdict
 
     from berdseye.annotation.judgments.log import Judgments
+    from berdseye.data.errors import BadInputError
     from berdseye.data.runs.stored import load_run
     from berdseye.detectors.thresholds import write_threshold
-    from berdseye.evaluation.detection.thresholds import moved_to_run
+    from berdseye.evaluation.detection.thresholds import ENOUGH_JUDGED, moved_to_run
 
     judgments = Judgments.open(ws.judgments_url)
     with counting(detector.name) as progress:
         found = moved_to_run(
             ws, judgments, detector, load_run(ws, name), k, share=share, made_by=acting_name(ws), progress=progress
         )
-    write_threshold(ws, found.tuned)
+    stored = yes or found.well_judged or not found.doubt
+    if stored:
+        write_threshold(ws, found.tuned)
     if json:
-        print_json(asdict(found.tuned) | {"called_before": found.called_before, "called_after": found.called_after})
+        called = {"called_before": found.called_before, "called_after": found.called_after}
+        print_json(asdict(found.tuned) | called | {"judged": found.judged, "doubt": found.doubt, "stored": stored})
+    if not stored:
+        raise BadInputError(
+            f"{found.doubt} It is not stored.",
+            hint=f"Give the share that you expect, such as --share 24, judge at least {ENOUGH_JUDGED} of the pairs, or pass "
+            "--yes.",
+        )
+    if found.doubt:
+        note(f"{found.doubt} It is stored; --share sets another one.")
+    if json:
         return
     pairs = f"{found.tuned.n:,} pairs, {found.judged:,} judged"
     rates = f"base rate {found.before:.1%} -> {found.tuned.base_rate:.1%} ({pairs})" if share is None else pairs

@@ -118,6 +118,27 @@ def test_tune_is_used_by_score_until_it_is_forgotten(pairs: Path, workspace: Wor
     assert json.loads(output("detector", "score", pairs, *asked, "--json"))["threshold"] == before
 
 
+def test_every_command_that_measures_stance_counts_the_same_cut_pairs(tmp_path: Path, workspace: Workspace) -> None:
+    """`stance` reads 64 tokens of a perspective."""
+    rows = [
+        *ROWS,
+        ("Trams are quiet.", "Trams are quiet. " * 30, 1),
+        ("Rain fell all day.", "Trams are quiet. " * 30, 0),
+    ]
+    path = written(tmp_path / "long.tsv", rows)
+    for command in (
+        ("score", path, "--detector", "stance"),
+        ("tune", path, "--detector", "stance"),
+        ("throughput", path, "--detector", "stance", "--seconds", 1),
+    ):
+        arguments = ["detector", *map(str, command), "--workspace", str(workspace.folder), "--json"]
+        found = CliRunner().invoke(cli, arguments)
+        assert found.exit_code == 0, found.output
+        measured = json.loads(found.stdout)
+        assert (measured[0] if isinstance(measured, list) else measured)["truncated"] == 2
+        assert "have a text that is too long for stance and was cut." in " ".join(found.stderr.split())
+
+
 def test_tune_refuses_to_choose_on_test_rows(tmp_path: Path, workspace: Workspace) -> None:
     path = tmp_path / "judged.csv"
     path.write_text("document,perspective,label,split\na,b,1,test\nc,b,0,test\n", encoding="utf-8")

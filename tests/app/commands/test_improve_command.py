@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from berdseye.annotation.judgments.adjudication import adjudicate
 from berdseye.annotation.judgments.log import VERDICTS, Judgments, PairRecord
+from berdseye.annotation.training_sets.store import find_set, held_out_by_people
 from berdseye.app.cli import cli
 from berdseye.app.jobs.improving import read_improvement
 from berdseye.data.datasets.stored import split_of
@@ -106,6 +107,41 @@ def test_made_up_people_train_nothing_unless_asked(workspace: Workspace) -> None
     result = CliRunner().invoke(cli, ["detector", "train", "--demo", "--workspace", str(workspace.folder)])
     assert result.exit_code == 0, result.output
     assert "120 of 120 judgments are by simulated annotators" in " ".join(result.stderr.split())
+
+
+def test_made_up_people_decide_no_comparison(workspace: Workspace) -> None:
+    """Noor and Tomas judged every pair, Ana those of every second question, contrary to them; Eve adjudicated one other pair."""
+    judgments = Judgments.open(workspace.judgments_url)
+    simulated = [judgments.sign_in(name, demo=True) for name in ("Noor", "Tomas")]
+    ana = judgments.sign_in("Ana")
+    by_ana: dict[str, bool] = {}
+    alone: list[str] = []
+    for n in range(240):
+        question = f"Question {n // 2}?"
+        (key,) = judgments.add_pairs([PairRecord("d", question, question, f"View {n}", None, "c", "", f"Text {n}")])
+        for person in simulated:
+            judgments.judge(person, key, (YES, NO)[n % 2], source="demo")
+        if n // 2 % 2:
+            judgments.judge(ana, key, (NO, YES)[n % 2], source="annotate")
+            by_ana[key] = n % 2 == 1
+        elif split_of(question) == "test":
+            alone.append(key)
+    adjudicate(judgments, judgments.sign_in("Eve"), alone[0], YES)
+    at = ("--workspace", workspace.folder)
+    found = json.loads(output("detector", "improve", *at, "--demo", "--json"))["comparison"]
+    version = find_set(workspace, "judged")
+    labels = {pair.pair.key: pair.supports for pair in version.pairs() if pair.split == "test"}
+    assert {key: not labels[key] for key in labels if key in by_ana} == {k: by_ana[k] for k in labels if k in by_ana}
+    held_out = held_out_by_people(judgments, version)
+    expected = {key: by_ana[key] for key in labels if key in by_ana} | {alone[0]: True}
+    assert {pair.pair.key: pair.supports for pair in held_out.pairs} == expected
+    assert (found["pairs"], found["simulated"]) == (len(expected), len(labels) - len(expected))
+    assert found["simulated"] > 0
+    assert f"{found['simulated']} held-out pairs without a label by people are left out" in found["summary"]
+    output("training-set", "create", *at, "--rule", "one", "--annotator", "Noor", "--demo", "--name", "noor")
+    assert held_out_by_people(judgments, find_set(workspace, "noor")).pairs == []
+    output("training-set", "create", *at, "--name", "people")
+    assert held_out_by_people(judgments, find_set(workspace, "people")).simulated == 0
 
 
 def test_an_adjudicators_word_comes_before_the_majority(judged: Workspace) -> None:

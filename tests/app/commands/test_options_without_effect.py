@@ -11,6 +11,7 @@ import pytest
 
 from berdseye.app.cli import main
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.thresholds import read_threshold
 
 RUN = "debate--web--bm25"
 
@@ -175,6 +176,35 @@ def test_a_share_moves_the_threshold_of_a_run_alone(
     assert told["called_after"] == pytest.approx(0.2, abs=0.02)
     assert "base rate" not in command(*asked).out
     assert "above 0% and at most 100%" in command(*asked[:-1], "0").err
+
+
+def test_a_moved_threshold_that_is_implausible_is_stored_only_on_request(
+    command: Callable[..., Answer], demo_workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The estimate for the demo's run calls more than nine pairs in ten supporting."""
+    own = shutil.copytree(demo_workspace.folder, tmp_path / "own")
+    monkeypatch.setenv("BERDSEYE_WORKSPACE", str(own))
+    asked = ("detector", "tune", "--run", RUN, "--detector", "stance")
+    for refused in (command(*asked), command(*asked, "--json")):
+        said = " ".join(refused.err.split())
+        assert refused.code == 2
+        assert "of them supporting, and the detector's own" in said
+        assert "It is not stored. Give the share that you expect, such as --share 24" in said
+        assert read_threshold(Workspace.open(own), "stance") is None
+    told = json.loads(refused.out)
+    assert told["called_after"] > 0.9 > 0.5 > told["called_before"] > 0
+    assert (told["stored"], told["judged"] < 30, told["doubt"] in said) == (False, True, True)
+    assert command(*asked).out == ""
+    accepted = command(*asked, "--yes", "--json")
+    assert accepted.code == 0
+    assert "It is stored" in accepted.err
+    stored = read_threshold(Workspace.open(own), "stance")
+    assert stored is not None
+    assert (stored.value, json.loads(accepted.out)["stored"]) == (told["value"], True)
+    shared = json.loads(command(*asked, "--share", "24", "--json").out)
+    assert (shared["stored"], shared["doubt"]) == (True, "")
+    assert "--yes has no effect with --share" in command(*asked, "--share", "24", "--yes").err
+    assert "--yes has no effect without --run" in command("detector", "tune", "x.csv", "--yes").err
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import errno
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,18 @@ def test_a_head_is_trained_measured_and_found(workspace: Workspace) -> None:
         train_detector(workspace, TrainingPlan("head", "mine"), made_set())
 
 
+def test_pairs_of_every_split_that_are_cut_are_on_the_card(workspace: Workspace) -> None:
+    def long(pairs: list[LabelledPair]) -> list[LabelledPair]:
+        return [pairs[0]._replace(pair=pairs[0].pair._replace(perspective="cars " * 65)), *pairs[1:]]
+
+    made = made_set()
+    data = replace(made, dev=long(made.dev), test=long(made.test))
+    stance = train_detector(workspace, TrainingPlan("stance", "mine"), data)
+    assert stance.card["truncated"] == {"train": 0, "dev": 1, "test": 1}
+    stack = train_detector(workspace, TrainingPlan("stacked", "both", ("stance", "embedded")), data)
+    assert stack.card["truncated"] == {"train": 0, "dev": 1, "test": 1}
+
+
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
@@ -88,6 +101,7 @@ def test_a_cross_encoder_learns_and_answers_as_its_card_says(workspace: Workspac
     assert set(made.card) >= KEYS | {"temperature", "title", "max_length", "settings", "curve"}
     points = read_curve(made.folder)
     assert [p.step for p in points] == [4, 8]
+    assert made.card["truncated"] == {"train": 0, "dev": 0, "test": 0}
     assert made.card["curve"] == [vars(p) for p in points]
     assert not (made.folder / "trials").exists()
     test = made_set().test

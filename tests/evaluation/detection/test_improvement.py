@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from sklearn.metrics import f1_score, roc_auc_score
 
@@ -110,6 +111,19 @@ def test_without_held_out_pairs_there_is_no_verdict() -> None:
     assert "cannot be compared" in str(found)
     assert isinstance(found, Improvement)
     assert not worth_adopting(found, "if-better")
+
+
+def test_pairs_that_a_detector_cuts_are_counted() -> None:
+    class Cutting(Table):
+        def cut(self, pairs: Sequence[Pair]) -> npt.NDArray[np.bool_]:
+            return np.array([pair.passage.endswith("0") for pair in pairs])
+
+    held = rows(6)
+    known = guessing("old", held, 0.7, 1).known
+    found = compare_detectors(Cutting("old", known), Table("new", known), held)
+    assert (found.present_truncated, found.new_truncated) == (6, None)
+    assert str(found).endswith("6 of 36 pairs have a text that is too long for old and was cut.")
+    assert found.as_row()["present_truncated"] == 6
 
 
 def test_one_label_alone_leaves_auroc_undefined_and_f1_without_worth() -> None:

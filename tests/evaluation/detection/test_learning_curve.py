@@ -62,7 +62,7 @@ def judged(tmp_path: Path) -> Path:
 def test_corrections_teach_a_contrary_detector(judged: Path) -> None:
     shipped = shipped_weights()
     start = EmbeddedDetector(Weights(contrary(shipped.embedded), shipped.similarity, {}), "contrary")
-    curve = learning_curve(start, judged, batch=20, rounds=4, seeds=2, prior=1.0)
+    curve = learning_curve(start, judged, batch=20, rounds=4, seeds=2, prior=1.0).table
     for _, part in curve.groupby("strategy"):
         if part["strategy"].iloc[0] != ALL:
             assert part["auroc"].iloc[0] < 0.2
@@ -71,7 +71,7 @@ def test_corrections_teach_a_contrary_detector(judged: Path) -> None:
 
 
 def test_a_curve_starts_at_the_detector_itself_and_ends_where_the_pool_does(judged: Path) -> None:
-    curve = learning_curve(parse_detector("embedded"), judged, batch=50, rounds=20, seeds=2)
+    curve = learning_curve(parse_detector("embedded"), judged, batch=50, rounds=20, seeds=2).table
     assert list(curve.columns) == [
         "corrections", "strategy", "auroc", "auroc_low", "auroc_high", "f1", "f1_low", "f1_high",
     ]  # fmt: skip
@@ -88,8 +88,8 @@ def test_a_curve_starts_at_the_detector_itself_and_ends_where_the_pool_does(judg
 
 def test_the_same_seeds_give_the_same_curve_and_a_tuned_detector_starts_alike(judged: Path) -> None:
     detector = parse_detector("embedded")
-    first = learning_curve(detector, judged, rounds=2, seeds=2)
-    again = learning_curve(Tuned(detector, 0.9, "tuned"), judged, rounds=2, seeds=2)
+    first = learning_curve(detector, judged, rounds=2, seeds=2).table
+    again = learning_curve(Tuned(detector, 0.9, "tuned"), judged, rounds=2, seeds=2).table
     pd.testing.assert_frame_equal(first, again)
 
 
@@ -98,7 +98,7 @@ def test_test_labels_are_never_learnt_from(judged: Path, tmp_path: Path) -> None
     flipped = [row | {"label": 1 - row["label"]} if row["split"] == "test" else row for row in rows]
     other = tmp_path / "flipped.jsonl"
     other.write_text("".join(json.dumps(row) + "\n" for row in flipped), encoding="utf-8")
-    straight, turned = (learning_curve(parse_detector("embedded"), p, rounds=2, seeds=1) for p in (judged, other))
+    straight, turned = (learning_curve(parse_detector("embedded"), p, rounds=2, seeds=1).table for p in (judged, other))
     np.testing.assert_allclose(straight["auroc"], 1 - turned["auroc"], atol=1e-9)
 
 
@@ -127,6 +127,7 @@ def test_the_command_prints_the_curve_and_what_ten_points_take(judged: Path) -> 
     said = json.loads(found.stdout)
     assert [row["corrections"] for row in said["curve"] if row["strategy"] == RANDOM] == [0, 30, 60]
     assert set(said["corrections_for_10_points"]) == {"auroc", "f1"}
+    assert said["truncated"] == 0
     shown = CliRunner().invoke(cli, arguments)
     assert "Corrections for 10 points of F1" in shown.stdout
 
@@ -144,10 +145,14 @@ def test_stance_learns_from_corrections_and_from_written_passages(judged: Path, 
     elsewhere = [row | {"document": row["document"].replace("hours", "days")} for row in contrary_rows]
     written.write_text("".join(json.dumps(row) + "\n" for row in elsewhere), encoding="utf-8")
     stance = parse_detector("stance")
-    alone = learning_curve(stance, path, batch=40, rounds=2, seeds=1, held_out="passages")
-    helped = learning_curve(stance, path, batch=40, rounds=2, seeds=1, held_out="passages", written=written)
+    alone = learning_curve(stance, path, batch=40, rounds=2, seeds=1, held_out="passages").table
+    helped = learning_curve(stance, path, batch=40, rounds=2, seeds=1, held_out="passages", written=written).table
     first, last = (alone.loc[alone["strategy"] == RANDOM, "auroc"].iloc[at] for at in (0, -1))
     assert last > first + 0.1
     assert helped["auroc"].iloc[0] > first + 0.1
+    long = tmp_path / "long.jsonl"
+    long.write_text(json.dumps(elsewhere[0] | {"perspective": "cars " * 65}) + "\n", encoding="utf-8")
+    curve = learning_curve(stance, path, batch=40, rounds=1, seeds=1, held_out="passages", written=long)
+    assert curve.truncated == 1, "of the written pair, since stance reads 64 tokens of a perspective"
     with pytest.raises(BadInputError, match="from its start"):
         learning_curve(parse_detector("random"), path)

@@ -16,8 +16,8 @@ from berdseye.detectors.baselines import RandomDetector
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.ensemble import MeanDetector
 from berdseye.detectors.protocol import highest_cost_of, is_quick
-from berdseye.detectors.thresholds import Tuned, with_tuned_threshold, write_threshold
-from berdseye.evaluation.detection.thresholds import moved_to_run
+from berdseye.detectors.thresholds import Tuned, TunedThreshold, with_tuned_threshold, write_threshold
+from berdseye.evaluation.detection.thresholds import MovedThreshold, moved_to_run
 from berdseye.evaluation.labels.labelled_runs import keyed_run
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
@@ -65,6 +65,32 @@ def test_judgments_correct_what_probabilities_suggest(small: Workspace, judgment
     after = moved_to_run(small, judgments, detector, run, 3)
     assert (before.judged, after.judged) == (0, 6)
     assert after.tuned.value > before.tuned.value
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "rate", "plausible"),
+    [
+        (0.2, 0.4, 0.3, True),
+        (0.2, 0.41, 0.3, False),
+        (0.2, 0.1, 0.1, True),
+        (0.2, 0.09, 0.1, False),
+        (0.4, 0.5, 0.5, True),
+        (0.4, 0.51, 0.5, False),
+        (0.0, 0.01, 0.2, False),
+        (0.2, 0.9, None, True),  # a share that a person gave
+    ],
+)
+def test_what_calls_too_many_or_too_few_pairs_supporting_is_doubted(
+    before: float, after: float, rate: float | None, plausible: bool
+) -> None:
+    tuned = TunedThreshold("random", "1", 0.25, "run", "", 200, 5, 0.0, "", base_rate=rate, share=rate or after)
+    moved = MovedThreshold(tuned, 0.168, 29, before, after)
+    assert (moved.doubt == "") == plausible
+    if moved.doubt:
+        assert f"of 200 pairs, 29 of them judged, is {rate:.1%}: the threshold 0.25 calls {after:.1%}" in moved.doubt
+        assert moved.doubt.endswith(f"the detector's own {before:.1%}.")
+    assert not moved.well_judged
+    assert moved._replace(judged=30).well_judged
 
 
 def test_a_share_of_the_pairs_reaches_the_threshold(small: Workspace, judgments: Judgments, run_name: str) -> None:

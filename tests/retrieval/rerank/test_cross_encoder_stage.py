@@ -1,6 +1,7 @@
 """Reranking by a cross-encoder."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,6 +26,32 @@ def test_passages_come_in_the_order_of_its_scores(monkeypatch: pytest.MonkeyPatc
     out_ids, out_scores = CrossEncoded("table").apply(passages, [Query("q")] * 3, ids, np.zeros((3, 5), np.float32))
     assert out_ids.tolist() == [[3, 2, 0, 4, 1], [4, 1, -1, -1, -1], [-1] * 5]
     assert out_scores.tolist() == [[7.5, 1, 1, -3, -3], [-3, -3, 0, 0, 0], [0] * 5]
+
+
+def test_passages_that_are_cut_are_reported_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("berdseye.retrieval.rerank.cross_encoder.open_cross_encoder", lambda _: TableCrossEncoder())
+    passages, zeros = InMemoryPassages(passages_of(["1", "100", "-3"])), np.zeros((2, 3), np.float32)
+    CrossEncoded("table").apply(passages, [Query("q")] * 2, np.array([[0, 1, 2], [1, -1, -1]]), zeros)
+    said = "2 of 4 pairs of a query and a passage have a text that is too long for crossencoder(table) and was cut."
+    assert [record.getMessage() for record in caplog.records] == [said]
+    caplog.clear()
+    CrossEncoded("table").apply(passages, [Query("q")] * 2, np.array([[0, 2, -1], [2, -1, -1]]), zeros)
+    assert caplog.records == []
+
+
+def test_a_real_model_cuts_from_the_first_token_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BERDSEYE_DEVICE", "cpu")
+    encoder: Any = open_cross_encoder(str(tiny_models.classifying_bert(tmp_path / "mine")))
+    room = encoder.length - 3 - 4  # three special tokens, and four of the query
+    lengths = (room, room + 1, 100 * room)
+    passages = [Passage(n, str(n), "", "cars " * length) for n, length in enumerate(lengths)]
+    assert encoder.cut("are cars banned?", passages).tolist() == [False, True, True]
+    scores = encoder.score("are cars banned?", passages)
+    assert scores[1] == pytest.approx(scores[0], abs=1e-6), "what is cut makes no difference"
+    assert encoder.cut("are cars banned?", []).shape == (0,)
+    open_cross_encoder.cache_clear()
 
 
 def test_a_score_that_is_no_number_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
