@@ -195,7 +195,7 @@ def test_the_list_says_which_detectors_do_not_tell_sides(workspace: Workspace) -
 def test_a_threshold_moved_with_few_judgments_says_how_to_undo_it(demo_workspace: Workspace, tmp_path: Path) -> None:
     shutil.copytree(demo_workspace.folder, tmp_path / "workspace")
     at = ("--run", "debate--web--bm25", "--detector", "embedded", "--workspace", tmp_path / "workspace")
-    moved = CliRunner().invoke(cli, ["detector", "tune", *map(str, at)])
+    moved = CliRunner().invoke(cli, ["detector", "tune", *map(str, at), "--yes"])
     assert moved.exit_code == 0, moved.output
     assert "Fewer than 30 of these pairs are judged" in moved.output
     assert "berdseye detector tune --detector 'embedded' --forget" in moved.output
