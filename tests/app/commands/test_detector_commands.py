@@ -11,7 +11,9 @@ from typer.testing import CliRunner
 
 from berdseye.app.cli import cli, main
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.stance.detector import StanceDetector
 from tests.app.command_line import output
+from tests.detectors.own_networks import network_of
 
 KEYS = [
     "detector",
@@ -104,6 +106,24 @@ def test_a_bad_row_is_reported_with_file_and_line(
     assert ended.value.code == 2
     assert told.out == ""
     assert f"{pairs}:6" in "".join(told.err.split("\n"))
+
+
+def test_list_prints_grade_threshold_and_source_and_networks_of_the_workspace(workspace: Workspace) -> None:
+    network_of(workspace, "larger")
+    (network_of(workspace, "half") / "stance.onnx").unlink()
+    asked = ("detector", "list", "--workspace", workspace.folder)
+    lines = [line.split("\t") for line in output(*asked).splitlines()]
+    assert [cells[0].split()[-1] for cells in lines] == [
+        "stance", "stance(larger)", "embedded", "similarity(static)", "random", "stance(half)",
+    ]  # fmt: skip
+    assert lines[0][0].startswith("* ")
+    assert lines[0][2].startswith("grade topic (")
+    assert lines[0][3] == f"threshold {StanceDetector().threshold:g}: {StanceDetector().threshold_source}"
+    assert lines[1][2:4] == ["grade topic (not graded)", lines[0][3]]
+    assert "stance.onnx is missing" in lines[5][2]
+    found = {row["detector"]: row for row in json.loads(output(*asked, "--json"))}
+    assert (found["stance(larger)"]["grade"], found["stance(larger)"]["problem"]) == ("topic", "")
+    assert (found["stance(half)"]["threshold"], found["stance(half)"]["grade"]) == (None, None)
 
 
 def test_tune_is_used_by_score_until_it_is_forgotten(pairs: Path, workspace: Workspace) -> None:

@@ -12,8 +12,10 @@ from berdseye.app.jobs import trainings
 from berdseye.app.jobs.running import stop_job
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.stance.network_files import CARD_FILE
 from berdseye.detectors.trained import adopt, adopted_detector, finish, list_trained, new_folder
 from tests.app.drawn_page import again, drawn, says
+from tests.detectors.own_networks import network_of
 
 WITHIN = 120.0
 
@@ -44,6 +46,28 @@ def test_the_detector_in_use_comes_first_and_another_can_be_used(demo: Workspace
     assert plain(at.table[0].value["detector"])[0] == "similarity(static)"
     helps = [text.help for text in drawn("explore").markdown if text.help]
     assert any("detector similarity(static)" in text for text in plain(pd.Series(helps)))
+
+
+def test_networks_and_damaged_folders_of_the_workspace_are_rows(demo: Workspace) -> None:
+    network_of(demo, "larger")
+    (network_of(demo, "half") / CARD_FILE).unlink()
+    made(demo, "mine")
+    (demo.detectors_folder / "mine" / "card.json").write_text("[", encoding="utf-8")
+    at = drawn("detectors", chosen="stance(larger)")
+    assert not at.exception
+    assert not at.error, [e.value for e in at.error]
+    shown = at.table[0].value.set_index(pd.Index(plain(at.table[0].value["detector"])))
+    assert shown.index.tolist() == [
+        "stance", "stance(larger)", "embedded", "similarity(static)", "random", "stance(half)", "mine",
+    ]  # fmt: skip
+    assert plain(shown["grade"])[:2] == [shown["grade"].iloc[0].replace("\\", ""), "topic (not graded)"]
+    assert shown["threshold"].iloc[1] == shown["threshold"].iloc[0]
+    assert "articles" in plain(shown["source of the threshold"])[1]
+    assert "stance.json is missing" in plain(shown["measured"])[5]
+    assert "card of the detector cannot be read" in plain(shown["measured"])[6]
+    next(b for b in at.button if b.label == "Use").click()
+    again(at)
+    assert adopted_detector(demo) == "stance(larger)"
 
 
 def test_a_training_shows_its_card_and_can_be_deleted(demo: Workspace) -> None:
