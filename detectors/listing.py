@@ -7,8 +7,9 @@ from berdseye.data.errors import BerdseyeError, StaleError
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.opinions import Grade, grade_of, graded
-from berdseye.detectors.protocol import UNTUNED
+from berdseye.detectors.protocol import UNTUNED, Detector
 from berdseye.detectors.stance.network_files import missing_files, network_folders, network_name
+from berdseye.detectors.thresholds import read_threshold
 from berdseye.detectors.trained import adopted_detector, detector_names, list_trained
 
 NOT_GRADED, NOT_MEASURED = "topic (not graded)", "not measured"
@@ -56,10 +57,20 @@ def _row(workspace: Workspace, name: str, *, adopted: bool) -> Listed:
             NOT_GRADED if found is None else str(found),
             detector.measured or NOT_MEASURED,
             detector.threshold,
-            detector.threshold_source or UNTUNED,
+            _source(workspace, detector),
         )
     except (BerdseyeError, OSError) as error:  # OSError: a file vanishes or cannot be read while it is listed
         return Listed(name, adopted, problem=_one_line(error))
+
+
+def _source(workspace: Workspace, detector: Detector) -> str:
+    """Return where a threshold comes from: of a tuned one all that the workspace keeps of it, in one sentence."""
+    tuned, source = read_threshold(workspace, detector.name), detector.threshold_source or UNTUNED
+    if tuned is None:
+        return source
+    if tuned.version == detector.version:
+        return tuned.change
+    return f"{source}; the threshold {tuned.value:g} tuned for version {tuned.version} does not apply"
 
 
 def _folder_name(fault: StaleError) -> str:

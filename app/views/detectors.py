@@ -22,6 +22,7 @@ from berdseye.app.jobs.training_sets import FILE_ENDINGS, create_set_version, fi
 from berdseye.app.jobs.trainings import TrainingJob, jobs, start
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.listing import list_detectors
+from berdseye.detectors.thresholds import threshold_history
 from berdseye.detectors.trained import Trained, adopt, adopted_detector, detector_names, discard, list_trained
 from berdseye.evaluation.detection.grading import grade_in
 from berdseye.evaluation.detection.improvement import ADOPTS
@@ -114,8 +115,20 @@ def choose() -> None:
                     st.rerun()
     lab = urlencode({"detector": chosen})
     st.markdown(f"[Open it in the detector lab to see how reliable it is](detector_lab?{lab})")
+    with errors_in_place():
+        tuned_thresholds(chosen)
     if chosen in trained:
         card(trained[chosen])
+
+
+def tuned_thresholds(detector: str) -> None:
+    """Draw the thresholds that were tuned for a detector, the newest first, and the text that numbers measured with them keep."""
+    if not (entries := threshold_history(workspace(), detector)):
+        return
+    with st.expander(f"Thresholds tuned so far: {len(entries)}"):
+        rows = [(escaped(entry.stamp), escaped(entry.change)) for entry in reversed(entries)]
+        st.table(pd.DataFrame(rows, columns=["version and threshold", "source"]).set_index("version and threshold"))
+        st.caption("Numbers keep the version and the threshold that they were measured with.")
 
 
 def card(trained: Trained) -> None:

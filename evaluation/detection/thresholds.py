@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -80,6 +80,7 @@ def choose_threshold(
         f1=f1,
         created=_now(),
         made_by=made_by,
+        **_change(detector, value, probabilities),
     )
 
 
@@ -107,18 +108,8 @@ def chosen_by_hand(
         created=_now(),
         made_by=made_by,
         by_hand=True,
+        **_change(detector, value, probabilities),
     )
-
-
-class MovedThreshold(NamedTuple):
-    """A threshold moved to the pairs of a run: the detector's own base rate, the number of judged pairs, and the share of pairs
-    called supporting at the threshold in use until now and at the new one."""
-
-    tuned: TunedThreshold
-    before: float
-    judged: int
-    called_before: float
-    called_after: float
 
 
 def moved_to_run(
@@ -131,7 +122,7 @@ def moved_to_run(
     share: float | None = None,
     made_by: str = "",
     progress: Progress = silent,
-) -> MovedThreshold:
+) -> TunedThreshold:
     """Move a detector's own threshold to the base rate of the top k of a run, or to where a `share` of its pairs reaches it.
 
     The base rate is estimated from the probabilities of all pairs (`berdseye.detectors.base_rates`), which should be calibrated
@@ -140,8 +131,7 @@ def moved_to_run(
     """
     if share is not None and not 0 < share <= 1:
         raise BadInputError(f"The share must be above 0% and at most 100%, got {share:.1%}.")
-    in_use = detector.threshold
-    detector = detector.detector if isinstance(detector, Tuned) else detector
+    in_use, detector = detector, detector.detector if isinstance(detector, Tuned) else detector
     keyed = keyed_run(workspace, run, load_dataset(workspace, run.manifest.dataset), k)
     keys = keyed.keys[keyed.keys != b""].astype(str).tolist()
     if not keys:
@@ -160,11 +150,11 @@ def moved_to_run(
         rate, value = round(float(moved(p, by).mean()), 4), round(moved_threshold(detector.threshold, by), 4)
     else:
         value = threshold_of_share(p, share)
-    tuned = TunedThreshold(
+    return TunedThreshold(
         detector=detector.name,
         version=detector.version,
         value=value,
-        data=f"{run.manifest.name} at k={k}, {int(known.sum())} of them judged",
+        data=f"{run.manifest.name} at k={k}",
         data_hash=run.manifest.corpus_hash,
         n=len(keys),
         positives=int((labels == 1).sum()),
@@ -173,8 +163,22 @@ def moved_to_run(
         made_by=made_by,
         base_rate=rate,
         share=share,
+        judged=int(known.sum()),
+        **_change(in_use, value, p),
     )
-    return MovedThreshold(tuned, BASE_RATE, int(known.sum()), float((p >= in_use).mean()), float((p >= value).mean()))
+
+
+class _Change(TypedDict):
+    """The threshold in use before, and the shares of pairs, from 0 to 1, that it and the new one call supporting."""
+
+    before: float
+    called_before: float
+    called_after: float
+
+
+def _change(in_use: Detector, value: float, probabilities: Floats) -> _Change:
+    called_before, called_after = (float(decisions_at(probabilities, t).mean()) for t in (in_use.threshold, value))
+    return {"before": float(in_use.threshold), "called_before": called_before, "called_after": called_after}
 
 
 def _now() -> str:

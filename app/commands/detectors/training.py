@@ -285,7 +285,12 @@ def list_detectors(workspace: WorkspaceOption = None, json: JsonOption = False) 
         if row.problem:
             cells += ["", row.problem]
         else:
-            cells += [row.version, f"grade {row.graded}", f"threshold {row.threshold:g}: {row.threshold_source}", row.measured]
+            cells += [
+                row.version,
+                f"grade {row.graded}",
+                f"threshold {row.threshold:g}: {row.threshold_source}",
+                row.measured,
+            ]
         print("\t".join(cells))
 
 

@@ -36,6 +36,9 @@ def tune(
         typer.Option(min=0, max=100, help="With --run: call this share of its pairs supporting, in percent."),
     ] = None,
     forget: Annotated[bool, typer.Option(help="Remove the tuned threshold; takes no FILE.")] = False,
+    history: Annotated[
+        bool, typer.Option("--history", help="Print all thresholds tuned so far, the oldest first; takes no FILE.")
+    ] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -44,6 +47,9 @@ def tune(
     From a file with a column split, only the rows of split dev are used, never those of split test. With --run, no labels are
     needed: the share of supporting pairs in its top k is estimated from the probabilities, and from people's judgments of these
     pairs if there are some (30 help), and the threshold moves with it. With --share as well, this share of the pairs reaches it.
+
+    The workspace keeps what each threshold was made from. --history prints it beside the text `VERSION at THRESHOLD` that numbers
+    measured with a tuned threshold keep.
 
     Example: `berdseye detector tune judged.tsv --detector embedded --at-base-rate`
     """
@@ -56,10 +62,14 @@ def tune(
     from berdseye.evaluation.detection.thresholds import choose_threshold
 
     not_with("--forget", forget, "file", "at_base_rate", "run", "k", "share")
+    not_with("--history", history, "file", "at_base_rate", "run", "k", "share", "forget")
     not_with("--run", run is not None, "file", "at_base_rate", why="whose pairs have no labels")
     only_with("--run", run is not None, "k", "share")
     ws = open_workspace(workspace)
     chosen = parse_detector(detector or adopted_detector(ws), ws)
+    if history:
+        _history(ws, chosen.name, json=json)
+        return
     if forget:
         had_threshold = forget_threshold(ws, chosen.name)
         default = parse_detector(chosen.name, ws).threshold
@@ -80,7 +90,7 @@ def tune(
     if json:
         print_json(asdict(tuned))
         return
-    print(f"{tuned.detector}\t{tuned.value:g}\t{tuned.source}")
+    print(f"{tuned.detector}\t{tuned.value:g}\t{tuned.change}")
 
 
 def _move_to_run(ws: Workspace, detector: "Detector", name: str, k: int, share: float | None, *, json: bool) -> None:
@@ -88,27 +98,44 @@ def _move_to_run(ws: Workspace, detector: "Detector", name: str, k: int, share: 
 
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.data.runs.stored import load_run
+    from berdseye.detectors.baselines import BASE_RATE
     from berdseye.detectors.thresholds import write_threshold
     from berdseye.evaluation.detection.thresholds import moved_to_run
 
     judgments = Judgments.open(ws.judgments_url)
     with counting(detector.name) as progress:
-        found = moved_to_run(
+        tuned = moved_to_run(
             ws, judgments, detector, load_run(ws, name), k, share=share, made_by=acting_name(ws), progress=progress
         )
-    write_threshold(ws, found.tuned)
+    write_threshold(ws, tuned)
     if json:
-        print_json(asdict(found.tuned) | {"called_before": found.called_before, "called_after": found.called_after})
+        print_json(asdict(tuned))
         return
-    pairs = f"{found.tuned.n:,} pairs, {found.judged:,} judged"
-    rates = f"base rate {found.before:.1%} -> {found.tuned.base_rate:.1%} ({pairs})" if share is None else pairs
+    judged = tuned.judged or 0
+    pairs = f"{tuned.n:,} pairs, {judged:,} judged"
+    rates = f"base rate {BASE_RATE:.1%} -> {tuned.base_rate:.1%} ({pairs})" if share is None else pairs
     print(
         f"{detector.name}: {rates}\n"
-        f"threshold {detector.threshold:.4f} -> {found.tuned.value:.4f}, "
-        f"called supporting {found.called_before:.1%} -> {found.called_after:.1%}"
+        f"threshold {tuned.before:.4f} -> {tuned.value:.4f}, "
+        f"called supporting {tuned.called_before:.1%} -> {tuned.called_after:.1%}"
     )
-    if share is None and found.judged < _FEW_JUDGED:
+    if share is None and judged < _FEW_JUDGED:
         note(
             f"Fewer than {_FEW_JUDGED} of these pairs are judged, so the base rate is uncertain. Compare the labels with "
             f"judgments before you use them. `berdseye detector tune --detector '{detector.name}' --forget` undoes the change."
         )
+
+
+def _history(ws: Workspace, detector: str, *, json: bool) -> None:
+    from dataclasses import asdict
+
+    from berdseye.detectors.thresholds import threshold_history
+
+    entries = threshold_history(ws, detector)
+    if json:
+        print_json([{"stamp": entry.stamp} | asdict(entry) for entry in entries])
+        return
+    for entry in entries:
+        print(f"{entry.stamp}\t{entry.change}")
+    if not entries:
+        note(f"No threshold of {detector} was tuned in this workspace.")
