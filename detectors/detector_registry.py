@@ -77,13 +77,14 @@ def _similarity(arguments: Arguments, workspace: Workspace | None) -> Detector:
 
 def _stance(arguments: Arguments, workspace: Workspace | None) -> Detector:
     from berdseye.detectors.stance.adaptation import read_adaptation
-    from berdseye.detectors.stance.detector import MODEL_FILE, StanceDetector
+    from berdseye.detectors.stance.detector import StanceDetector
+    from berdseye.detectors.stance.network_files import has_network
 
     name, shipped = arguments.optional_name("name", place=True), StanceDetector()
     if name is None:
         return shipped
     folder = _required(workspace, f"stance({name})").detectors_folder / name
-    if (folder / MODEL_FILE).is_file():  # a network of its own, and not a last layer for the shipped one
+    if has_network(folder):  # a network of its own, and not a last layer for the shipped one
         return StanceDetector(folder, trained=name)
     return StanceDetector(adaptation=read_adaptation(folder, shipped.version), trained=name)
 

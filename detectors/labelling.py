@@ -13,7 +13,7 @@ from berdseye.data.records import Label, Pair
 from berdseye.data.texts.truncation import cut_note
 from berdseye.data.workspace import DEFAULTS, Workspace
 from berdseye.detectors.detector_registry import parse_detector
-from berdseye.detectors.opinions import Opinion, grade_of, opinions
+from berdseye.detectors.opinions import Opinion, grade_of, opinions, unsure_about
 from berdseye.detectors.protocol import Detector, Floats, cut_function, stances_function
 from berdseye.detectors.trained import adopted_detector
 
@@ -93,9 +93,29 @@ def opined_at_once(workspace: Workspace | None, detector: Detector, pairs: Seque
     return _opined(workspace, detector, stances[:, 0], stances[:, 1])
 
 
+def share_unsure(
+    workspace: Workspace | None, detector: Detector, supporting: Floats, threshold: float | None = None
+) -> float | None:
+    """Return the share of pairs, from 0 to 1, that a detector is unsure about at its own threshold or at `threshold`.
+
+    `supporting` is P(supports), float32[n]; pairs without a label (NaN) do not count. None for a detector of grade `topic`, which
+    does not tell sides, and without pairs.
+    """
+    known, grade = supporting[~np.isnan(supporting)], grade_of(workspace, detector)
+    if grade == "topic" or not len(known):
+        return None
+    at = detector.threshold if threshold is None else threshold
+    return float(unsure_about(grade, at, unsure_width(workspace), known).mean())
+
+
+def unsure_width(workspace: Workspace | None) -> float:
+    """Return how near to the threshold a probability is `unsure`: the setting `unsure` in the section `detectors`."""
+    return float((DEFAULTS if workspace is None else workspace.settings)["detectors"]["unsure"])
+
+
 def _opined(workspace: Workspace | None, detector: Detector, supporting: Floats, opposing: Floats) -> list[OpinedPair]:
-    unsure = float((DEFAULTS if workspace is None else workspace.settings)["detectors"]["unsure"])
-    given = opinions(grade_of(workspace, detector), detector.threshold, unsure, supporting, opposing)
+    width = unsure_width(workspace)
+    given = opinions(grade_of(workspace, detector), detector.threshold, width, supporting, opposing)
     return [OpinedPair(Label(p, p >= detector.threshold), o) for p, o in zip(supporting.tolist(), given, strict=True)]
 
 

@@ -79,19 +79,30 @@ def opinions(
     A probability of support within `unsure` of the threshold is the opinion `unsure`, and NaN is `not yet`. Only a detector of
     grade `stance` says which side a passage takes.
     """
+    near = unsure_about(grade, threshold, unsure, supporting)
     return [
-        _opinion(grade, threshold, unsure, p, against)
-        for p, against in zip(supporting.tolist(), opposing.tolist(), strict=True)
+        "unsure" if is_near else _opinion(grade, threshold, p, against)
+        for is_near, p, against in zip(near.tolist(), supporting.tolist(), opposing.tolist(), strict=True)
     ]
 
 
-def _opinion(grade: Grade, threshold: float, unsure: float, supports: float, opposes: float) -> Opinion:
+def unsure_about(
+    grade: Grade, threshold: float, unsure: float, supporting: npt.NDArray[np.float32]
+) -> npt.NDArray[np.bool_]:
+    """Return which pairs a detector is unsure about, bool[n], from P(supports), float[n] (NaN: not yet labelled, so not unsure).
+
+    These are the pairs within `unsure` of the threshold; a detector of grade `topic`, which does not tell sides, is never unsure.
+    """
+    if grade == "topic":
+        return np.zeros(len(supporting), dtype=np.bool_)
+    return np.asarray(np.abs(supporting.astype(np.float64) - threshold) < unsure, dtype=np.bool_)
+
+
+def _opinion(grade: Grade, threshold: float, supports: float, opposes: float) -> Opinion:
     if np.isnan(supports):
         return "not yet"
     if grade == "topic":
         return "on topic" if supports >= threshold else "off topic"
-    if abs(supports - threshold) < unsure:
-        return "unsure"
     if supports >= threshold:
         return "supports"
     if np.isnan(opposes):

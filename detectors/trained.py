@@ -11,6 +11,7 @@ from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
 from berdseye.data.files.atomic import write_json
 from berdseye.data.workspace import Workspace, checked_name
 from berdseye.detectors.protocol import DEFAULT_DETECTOR
+from berdseye.detectors.stance.network_files import missing_files, network_folders, network_name
 
 CARD = "card.json"
 """The file that marks a training as finished."""
@@ -42,9 +43,20 @@ def finish(folder: Path, card: dict[str, Any]) -> None:
     write_json(folder / CARD, card)
 
 
-def list_trained(workspace: Workspace) -> list[Trained]:
-    """Return all finished trainings, the newest first."""
-    trainings = [_read(path.parent) for path in workspace.detectors_folder.glob(f"[!.]*/{CARD}")]
+def list_trained(workspace: Workspace, faults: list[StaleError] | None = None) -> list[Trained]:
+    """Return all finished trainings, the newest first.
+
+    Raises `StaleError` for a card that cannot be read; with `faults`, the error is added to it instead, and that training is left
+    out.
+    """
+    trainings = []
+    for path in sorted(workspace.detectors_folder.glob(f"[!.]*/{CARD}")):
+        try:
+            trainings.append(_read(path.parent))
+        except StaleError as error:
+            if faults is None:
+                raise
+            faults.append(error)
     return sorted(trainings, key=lambda t: str(t.card.get("created", "")), reverse=True)
 
 
@@ -82,7 +94,7 @@ def adopt(workspace: Workspace, detector: str, *, made_by: str = "") -> None:
 
 def discard(workspace: Workspace, name: str) -> None:
     """Delete a training; its labels stay. Raises `BadInputError` for the adopted one, `UnknownNameError` for another name."""
-    trainings = {t.name: t for t in list_trained(workspace)}
+    trainings = {t.name: t for t in list_trained(workspace, [])}
     if name not in trainings:
         raise UnknownNameError("trained detector", name, trainings)
     if adopted_detector(workspace) == trainings[name].detector:
@@ -94,9 +106,15 @@ def discard(workspace: Workspace, name: str) -> None:
 
 
 def detector_names(workspace: Workspace) -> list[str]:
-    """Return the detectors to offer in a menu: the adopted one first, then those trained here, then the shipped ones."""
+    """Return the detectors to offer in a menu: the adopted one first, then those trained here, networks of the workspace, and the
+    shipped ones.
+
+    Trainings and networks with missing or damaged files are left out; `berdseye.detectors.listing` reports them.
+    """
+    networks = [network_name(folder) for folder in network_folders(workspace) if not missing_files(folder)]
+    trained = [t.detector for t in list_trained(workspace, [])]
     shipped = (DEFAULT_DETECTOR, "embedded", "similarity(static)", "random")
-    return list(dict.fromkeys([adopted_detector(workspace), *(t.detector for t in list_trained(workspace)), *shipped]))
+    return list(dict.fromkeys([adopted_detector(workspace), *trained, *networks, *shipped]))
 
 
 def _read(folder: Path) -> Trained:

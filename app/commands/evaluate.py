@@ -17,6 +17,10 @@ from berdseye.evaluation.interchange.choices import Missing
 from berdseye.evaluation.scores.unjudged import Unjudged
 
 if TYPE_CHECKING:
+    from berdseye.annotation.judgments.log import Judgments
+    from berdseye.data.runs.stored import Run
+    from berdseye.data.workspace import Workspace
+    from berdseye.evaluation.labels.sources import LabelSource
     from berdseye.evaluation.measures import Measure
 
 _FILES = (".jsonl", ".json", ".run", ".trec", ".txt", ".gz")
@@ -79,6 +83,9 @@ def evaluate(
     A file in BERDS format contains its labels, under `labels` or, by a model, under `mistral-preds` and the like. Other files
     take labels from --qrels, or from the workspace with --dataset, --corpus and --labels. Missing questions are reported on
     standard error.
+
+    If the labels come from a detector of grade stance, `unsure_share` in the JSON output, and a note, give the share of the pairs
+    it labels in the top k that it is unsure about. Labels of pairs near the threshold are the least certain.
 
     To give merged or reworded perspectives the labels of the perspectives they came from, include `derived` in --labels, as in
     human>derived>embedded.
@@ -217,13 +224,15 @@ def _against_workspace(
     imported, absent = as_run(ws, read_run(path), dataset, corpus)
     _note_missing(absent, len(imported.question_ids), str(path), missing)
     _note_depth(measures, imported.manifest.k, str(path))
+    judgments = Judgments.open(ws.judgments_url)
     with counting(path.name) as progress:
         scores = score_run(
-            ws, Judgments.open(ws.judgments_url), imported, source, measures, min_judged=min_judged,
+            ws, judgments, imported, source, measures, min_judged=min_judged,
             unjudged=unjudged, progress=progress,
         )  # fmt: skip
     if missing is Missing.LEFT_OUT:
         scores = without_questions(scores, [q in set(absent) for q in imported.question_ids])
+    unsure = _unsure(ws, judgments, imported, source, measures)
     return {
         s.measure: {
             **s.estimate._asdict(),
@@ -232,6 +241,7 @@ def _against_workspace(
             "detector_version": s.detector_version,
             "withheld": s.withheld,
         }
+        | unsure.get(s.measure, {})
         for s in scores
     }
 
@@ -260,15 +270,42 @@ def _stored(
     runs = [load_run(ws, name) for name in names]
     for one in runs:
         _note_depth(measures, one.manifest.k, one.manifest.name)
+    judgments = Judgments.open(ws.judgments_url)
     with counting("scoring") as progress:
         scores = score_runs(
-            ws, Judgments.open(ws.judgments_url), runs, source, measures, min_judged=min_judged,
+            ws, judgments, runs, source, measures, min_judged=min_judged,
             unjudged=unjudged, progress=progress,
         )  # fmt: skip
     for score in scores:
         if score.sample_note:
             note(f"{score.pipeline}, {score.measure}: {score.sample_note}.")
-    return [s.as_row() for s in [*scores, *(macro_average(scores) if run is None else [])]]
+    unsure = {
+        (one.manifest.dataset, one.manifest.corpus, one.manifest.pipeline): _unsure(
+            ws, judgments, one, source, measures
+        )
+        for one in runs
+    }
+    rows = [s.as_row() | unsure[s.dataset, s.corpus, s.pipeline].get(s.measure, {}) for s in scores]
+    return rows + [s.as_row() for s in (macro_average(scores) if run is None else [])]
+
+
+def _unsure(
+    ws: "Workspace", judgments: "Judgments", run: "Run", source: "LabelSource", measures: "Sequence[Measure]"
+) -> dict[str, dict[str, float]]:
+    """Return, by measure, the share of the pairs of its top k labelled by the detector that it is unsure about, and note it."""
+    from berdseye.detectors.labelling import unsure_width
+    from berdseye.evaluation.labels.unsure import unsure_in_run
+
+    depths = {str(m): min(m.k, run.manifest.k) for m in measures}
+    shares = {k: unsure_in_run(ws, judgments, run, source, k) for k in sorted(set(depths.values()))}
+    found = {k: share for k, share in shares.items() if share is not None}
+    if found:
+        deepest, detector = max(found), source.plain.parts[-1]
+        note(
+            f"{run.manifest.name}: {detector} is unsure about {found[deepest]:.1%} of the pairs in the top {deepest} "
+            f"that it labels (its probability is within {unsure_width(ws):g} of the threshold)."
+        )
+    return {name: {"unsure_share": found[k]} for name, k in depths.items() if k in found}
 
 
 def _under_versions(

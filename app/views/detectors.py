@@ -20,9 +20,9 @@ from berdseye.app.components.plain_text import escaped
 from berdseye.app.jobs.improving import read_improvement, set_to_train_on
 from berdseye.app.jobs.training_sets import FILE_ENDINGS, create_set_version, file_of_set
 from berdseye.app.jobs.trainings import TrainingJob, jobs, start
-from berdseye.data.errors import BerdseyeError
 from berdseye.detectors.detector_registry import parse_detector
-from berdseye.detectors.opinions import graded
+from berdseye.detectors.listing import list_detectors
+from berdseye.detectors.thresholds import threshold_history
 from berdseye.detectors.trained import Trained, adopt, adopted_detector, detector_names, discard, list_trained
 from berdseye.evaluation.detection.grading import grade_in
 from berdseye.evaluation.detection.improvement import ADOPTS
@@ -63,25 +63,19 @@ FIGURES = ("accuracy", "precision", "recall", "f1", "auroc", "average_precision"
 
 def table() -> None:
     """Draw the table of all available detectors, with the one in use marked."""
-    adopted = adopted_detector(workspace())
-    rows: list[tuple[str | float | None, ...]] = []
-    for name in detector_names(workspace()):
-        row_end: tuple[str | float | None, ...]
-        try:
-            detector = parse_detector(name, workspace())
-            measured = escaped(detector.measured or "not measured")
-            found = graded(workspace(), detector)
-            row_end = (
-                escaped(detector.version),
-                "not graded" if found is None else str(found),
-                measured,
-                detector.threshold,
-                escaped(detector.threshold_source),
-            )
-        except BerdseyeError as error:
-            row_end = ("", "", escaped(str(error)), None, "")
-        rows.append(("in\u00a0use" if name == adopted else "", escaped(name), *row_end))
-    columns = ["", "detector", "version", "grade", "measured", "threshold", "threshold chosen by"]
+    rows = [
+        (
+            "in\u00a0use" if row.adopted else "",
+            escaped(row.detector),
+            escaped(row.version),
+            escaped(row.graded),
+            escaped(row.problem or row.measured),
+            row.threshold,
+            escaped(row.threshold_source),
+        )
+        for row in list_detectors(workspace())
+    ]
+    columns = ["", "detector", "version", "grade", "measured", "threshold", "source of the threshold"]
     with st.container(key="detectors-table"):
         st.table(pd.DataFrame(rows, columns=columns).set_index(""))
     st.caption(
@@ -94,7 +88,7 @@ def table() -> None:
 def choose() -> None:
     """Draw the choice of a detector with the buttons that adopt it and, if it was trained here, discard it."""
     names = detector_names(workspace())
-    trained = {t.detector: t for t in list_trained(workspace())}
+    trained = {t.detector: t for t in list_trained(workspace(), [])}
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     chosen = left.selectbox("Detector", names, key="chosen", bind="query-params", accept_new_options=True)
     if not chosen:
@@ -121,8 +115,20 @@ def choose() -> None:
                     st.rerun()
     lab = urlencode({"detector": chosen})
     st.markdown(f"[Open it in the detector lab to see how reliable it is](detector_lab?{lab})")
+    with errors_in_place():
+        tuned_thresholds(chosen)
     if chosen in trained:
         card(trained[chosen])
+
+
+def tuned_thresholds(detector: str) -> None:
+    """Draw the thresholds that were tuned for a detector, the newest first, and the text that numbers measured with them keep."""
+    if not (entries := threshold_history(workspace(), detector)):
+        return
+    with st.expander(f"Thresholds tuned so far: {len(entries)}"):
+        rows = [(escaped(entry.stamp), escaped(entry.change)) for entry in reversed(entries)]
+        st.table(pd.DataFrame(rows, columns=["version and threshold", "source"]).set_index("version and threshold"))
+        st.caption("Numbers keep the version and the threshold that they were measured with.")
 
 
 def card(trained: Trained) -> None:

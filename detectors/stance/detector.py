@@ -5,19 +5,15 @@ computed alone, since in 8-bit integers texts computed together would share the 
 would depend on its neighbours.
 """
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
-from hashlib import blake2b
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from berdseye.data.errors import UnavailableError
 from berdseye.data.grammar import Call
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Pair
@@ -25,13 +21,20 @@ from berdseye.data.texts.passages import clean
 from berdseye.detectors.local.windows import readable
 from berdseye.detectors.protocol import Bools, Floats
 from berdseye.detectors.stance.adaptation import Adaptation, moved_stances
+from berdseye.detectors.stance.network_files import (
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    State,
+    card_of,
+    shipped_folder,
+    state_of,
+    unavailable,
+)
 
-MODEL_FILE, TOKENIZER_FILE, CARD_FILE = "stance.onnx", "stance_tokenizer.json", "stance.json"
 INPUTS = ("ids", "places", "kinds", "past_keys", "past_values", "passage")
 OUTPUTS = ("probabilities", "features", "mean", "keys", "values")
 MOST_PASSAGE_TOKENS, MOST_PERSPECTIVE_TOKENS = 224, 64
 """A longer passage is read in windows that overlap by a quarter; a longer perspective is cut at its end."""
-_RETRAIN = "Install Berdseye again, or train it: `python -m berdseye.detectors.stance.train DATA_FOLDER BASE`."
 _MOST_THREADS = 8
 
 
@@ -47,23 +50,26 @@ class StanceDetector:
     def __init__(
         self, folder: Path | None = None, adaptation: Adaptation | None = None, trained: str | None = None
     ) -> None:
-        self._folder = folder or Path(str(files("berdseye.detectors") / "weights"))
-        self._card = _card_of(self._folder, _written(self._folder))
+        self._folder = folder or shipped_folder()
+        self._card = card_of(self._folder)
         self.name = str(Call("stance", () if trained is None else (trained,)))
         self.adaptation = adaptation
         if adaptation is None:
             self.threshold = self._card.threshold
             self.threshold_source, self.measured = self._card.threshold_source, self._card.measured
-            self.version = self._card.version
         else:
             self.threshold = adaptation.threshold
             self.threshold_source, self.measured = adaptation.threshold_source, adaptation.measured
-            self.version = f"{self._card.version}-{adaptation.version}"
+
+    @cached_property
+    def version(self) -> str:
+        """A hash of the network and its calibration, and of the adaptation; computed when it is needed."""
+        return self._card.version if self.adaptation is None else f"{self._card.version}-{self.adaptation.version}"
 
     @cached_property
     def model(self) -> "_Model":
         """The opened network, which is not needed to name the detector; raises `UnavailableError` if its files are damaged."""
-        return _model_of(self._folder, _written(self._folder))
+        return _model_of(self._folder, state_of(self._folder))
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
         """Return P(supports) of each pair, float32[n_pairs]."""
@@ -129,22 +135,6 @@ class _Read(NamedTuple):
     values: Floats
 
 
-class _Card:
-    """What the files say of the detector: its version, calibration, threshold and figures."""
-
-    def __init__(self, folder: Path) -> None:
-        try:
-            content = (folder / MODEL_FILE).read_bytes()
-            card: Mapping[str, Any] = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
-            slope, added = map(float, card["calibration"])
-            self.threshold = float(card["threshold"])
-            self.threshold_source, self.measured = str(card["threshold_source"]), str(card["measured"])
-        except Exception as error:  # a file is missing or has another form
-            raise _unavailable(folder, error) from error
-        self.calibration = (slope, added)
-        self.version = blake2b(content + repr(self.calibration).encode(), digest_size=6).hexdigest()
-
-
 class _Model:
     """The opened files: a session of ONNX Runtime, and the tokenizer."""
 
@@ -163,7 +153,7 @@ class _Model:
             shapes = {entry.name: entry.shape for entry in self.session.get_inputs()}
             layers, _, heads, _, size = shapes[INPUTS[3]]
         except Exception as error:  # the libraries' errors share no class
-            raise _unavailable(folder, error) from error
+            raise unavailable(folder, error) from error
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
         vocabulary = self.tokenizer.get_vocab()
@@ -218,23 +208,7 @@ def ends(vocabulary: Mapping[str, int]) -> tuple[int, int]:
     return int(vocabulary[first]), int(vocabulary[last])
 
 
-def _unavailable(folder: Path, error: Exception) -> UnavailableError:
-    return UnavailableError(f"The detector `stance` cannot be opened ({error}).", where=folder, hint=_RETRAIN)
-
-
-def _written(folder: Path) -> tuple[int, ...]:
-    """The state of the files of a folder; each is read once for each state."""
-    paths = [folder / name for name in (MODEL_FILE, TOKENIZER_FILE, CARD_FILE)]
-    return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in paths)
-
-
 @lru_cache(maxsize=2)
-def _card_of(folder: Path, written: tuple[int, ...]) -> _Card:
-    del written
-    return _Card(folder)
-
-
-@lru_cache(maxsize=2)
-def _model_of(folder: Path, written: tuple[int, ...]) -> _Model:
-    del written
+def _model_of(folder: Path, state: State) -> _Model:
+    del state
     return _Model(folder)

@@ -10,8 +10,9 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor
 
 from berdseye.data.files.atomic import write_with
-from berdseye.detectors.stance.detector import INPUTS, MODEL_FILE, OUTPUTS, TOKENIZER_FILE
+from berdseye.detectors.stance.detector import INPUTS, OUTPUTS
 from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork
+from berdseye.detectors.stance.network_files import MODEL_FILE, TOKENIZER_FILE
 
 _READ, _NEW = 5, 7
 """Lengths of the texts that the exporter traces; any length can be read afterwards, none at all included."""

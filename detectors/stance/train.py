@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 
 from berdseye.data.errors import BerdseyeError
 from berdseye.detectors.quality import auroc, precision_recall_f1, rate_weights
-from berdseye.detectors.stance.detector import CARD_FILE, StanceDetector
+from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.stance.examples import (
     CLAIMS_FILE,
     DEBATES_FOLDER,
@@ -30,6 +30,7 @@ from berdseye.detectors.stance.examples import (
     training_examples,
 )
 from berdseye.detectors.stance.held_out import Scored, held_out, scored, threshold_from_others
+from berdseye.detectors.stance.network_files import CARD_FILE
 from berdseye.detectors.training_pairs import SOURCES
 
 _EDGE = 1e-6

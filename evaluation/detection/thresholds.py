@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -89,6 +89,7 @@ def choose_threshold(
         created=_now(),
         made_by=made_by,
         truncated=count_truncated(detector, pairs),
+        **_change(detector, value, probabilities),
     )
 
 
@@ -116,40 +117,29 @@ def chosen_by_hand(
         created=_now(),
         made_by=made_by,
         by_hand=True,
+        **_change(detector, value, probabilities),
     )
 
 
-class MovedThreshold(NamedTuple):
-    """A threshold moved to the pairs of a run: the detector's own base rate, the number of judged pairs, and the share of pairs
-    called supporting at the threshold in use until now and at the new one."""
+def doubt_of(tuned: TunedThreshold) -> str:
+    """Return the sentence that says why a threshold moved to a base rate is implausible; empty if it is plausible, and for one
+    of a given share.
 
-    tuned: TunedThreshold
-    before: float
-    judged: int
-    called_before: float
-    called_after: float
+    It is implausible if it calls more than half of the pairs supporting, or more than twice or less than half as many as the
+    threshold in use: estimates of the base rate err that far where a detector is calibrated for other data.
+    """
+    before, called = tuned.called_before or 0.0, tuned.called_after or 0.0
+    if tuned.base_rate is None or before / MOST_TIMES <= called <= min(MOST_TIMES * before, MOST_CALLED):
+        return ""
+    return (
+        f"The estimated base rate of {tuned.n:,} pairs, {tuned.judged or 0:,} of them judged, is {tuned.base_rate:.1%}: the "
+        f"threshold {tuned.value:g} calls {called:.1%} of them supporting, and the one in use {before:.1%}."
+    )
 
-    @property
-    def doubt(self) -> str:
-        """The sentence that says why the threshold is implausible; empty if it is plausible, and for one of a given share.
 
-        It is implausible if it calls more than half of the pairs supporting, or more than twice or less than half as many as the
-        detector's own threshold: estimates of the base rate err that far where a detector is calibrated for other data.
-        """
-        called = self.called_after
-        plausible = self.called_before / MOST_TIMES <= called <= min(MOST_TIMES * self.called_before, MOST_CALLED)
-        if self.tuned.base_rate is None or plausible:
-            return ""
-        return (
-            f"The estimated base rate of {self.tuned.n:,} pairs, {self.judged:,} of them judged, is {self.tuned.base_rate:.1%}: "
-            f"the threshold {self.tuned.value:g} calls {called:.1%} of them supporting, and the detector's own "
-            f"{self.called_before:.1%}."
-        )
-
-    @property
-    def well_judged(self) -> bool:
-        """Whether people judged enough of the pairs (`ENOUGH_JUDGED`) for the estimate to rest on them."""
-        return self.judged >= ENOUGH_JUDGED
+def is_well_judged(tuned: TunedThreshold) -> bool:
+    """Return whether people judged enough of the pairs (`ENOUGH_JUDGED`) for an estimated base rate to rest on them."""
+    return (tuned.judged or 0) >= ENOUGH_JUDGED
 
 
 def moved_to_run(
@@ -162,7 +152,7 @@ def moved_to_run(
     share: float | None = None,
     made_by: str = "",
     progress: Progress = silent,
-) -> MovedThreshold:
+) -> TunedThreshold:
     """Move a detector's own threshold to the base rate of the top k of a run, or to where a `share` of its pairs reaches it.
 
     The base rate is estimated from the probabilities of all pairs (`berdseye.detectors.base_rates`), which should be calibrated
@@ -171,8 +161,7 @@ def moved_to_run(
     """
     if share is not None and not 0 < share <= 1:
         raise BadInputError(f"The share must be above 0% and at most 100%, got {share:.1%}.")
-    in_use = detector.threshold
-    detector = detector.detector if isinstance(detector, Tuned) else detector
+    in_use, detector = detector, detector.detector if isinstance(detector, Tuned) else detector
     keyed = keyed_run(workspace, run, load_dataset(workspace, run.manifest.dataset), k)
     keys = keyed.keys[keyed.keys != b""].astype(str).tolist()
     if not keys:
@@ -192,11 +181,11 @@ def moved_to_run(
         rate, value = round(float(moved(p, by).mean()), 4), round(moved_threshold(detector.threshold, by), 4)
     else:
         value = threshold_of_share(p, share)
-    tuned = TunedThreshold(
+    return TunedThreshold(
         detector=detector.name,
         version=detector.version,
         value=value,
-        data=f"{run.manifest.name} at k={k}, {int(known.sum())} of them judged",
+        data=f"{run.manifest.name} at k={k}",
         data_hash=run.manifest.corpus_hash,
         n=len(keys),
         positives=int((labels == 1).sum()),
@@ -206,8 +195,22 @@ def moved_to_run(
         base_rate=rate,
         share=share,
         truncated=None if cut_function(detector) is None else store.count_cut(detector.name, keys, detector.version),
+        judged=int(known.sum()),
+        **_change(in_use, value, p),
     )
-    return MovedThreshold(tuned, BASE_RATE, int(known.sum()), float((p >= in_use).mean()), float((p >= value).mean()))
+
+
+class _Change(TypedDict):
+    """The threshold in use before, and the shares of pairs, from 0 to 1, that it and the new one call supporting."""
+
+    before: float
+    called_before: float
+    called_after: float
+
+
+def _change(in_use: Detector, value: float, probabilities: Floats) -> _Change:
+    called_before, called_after = (float(decisions_at(probabilities, t).mean()) for t in (in_use.threshold, value))
+    return {"before": float(in_use.threshold), "called_before": called_before, "called_after": called_after}
 
 
 def _now() -> str:

@@ -12,8 +12,8 @@ from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.baselines import RandomDetector
-from berdseye.detectors.labelling import label, opined
-from berdseye.detectors.opinions import Graded, Opinion, grade_of, graded, opinions, write_grade
+from berdseye.detectors.labelling import label, opined, share_unsure
+from berdseye.detectors.opinions import Graded, Opinion, grade_of, graded, opinions, unsure_about, write_grade
 from berdseye.detectors.protocol import Floats
 
 ROWS = np.array([[0.9, 0.05], [0.45, 0.1], [0.55, 0.1], [0.1, 0.8], [0.1, 0.2]], dtype=np.float32)
@@ -36,6 +36,23 @@ def test_a_detector_without_a_probability_of_opposition_says_no_more_than_it_kno
 def test_a_detector_of_topics_never_names_a_side(rows: list[tuple[float, float]]) -> None:
     table = np.array(rows, dtype=np.float32).reshape(-1, 2)
     assert set(said("topic", table[:, 0], table[:, 1])) <= {"on topic", "off topic"}
+
+
+@given(st.lists(st.floats(0, 1, width=32), max_size=20), st.sampled_from(["topic", "stance"]))
+def test_what_counts_as_unsure_is_what_is_said_to_be_unsure(values: list[float], grade: str) -> None:
+    p = np.array([*values, np.nan], dtype=np.float32)
+    near = unsure_about(grade, 0.5, 0.1, p)  # type: ignore[arg-type]
+    assert near.tolist() == [opinion == "unsure" for opinion in said(grade, p, np.full(len(p), np.nan, np.float32))]
+
+
+def test_the_share_of_unsure_pairs_leaves_out_pairs_without_a_label(workspace: Workspace) -> None:
+    detector = RandomDetector(seed=7)
+    p = np.array([0.9, 0.832, 0.75, 0.2, np.nan], dtype=np.float32)
+    assert share_unsure(workspace, detector, p) is None, "it has no grade"
+    write_grade(workspace, Graded(detector.name, detector.version, "stance", 0.9, 0.8, 1.0, 87))
+    assert share_unsure(workspace, detector, p) == 3 / 4
+    assert share_unsure(workspace, detector, p, threshold=0.25) == 1 / 4
+    assert share_unsure(workspace, detector, p[4:]) is None
 
 
 class Sided(RandomDetector):

@@ -43,10 +43,12 @@ def score(
 
     Figures are shares from 0 to 1; pct_positive is the percentage of pairs labelled as supporting. A figure that the labels
     leave undefined is null. Intervals resample questions, where the file has a column question. `truncated` is the number of
-    pairs with a text that the detector cut, where it reports this.
+    pairs with a text that the detector cut, where it reports this. `unsure` is the share of pairs whose probability is within the
+    setting `unsure` of the threshold, for a detector of grade stance.
 
     Example: `berdseye detector score pairs.tsv --detector embedded --json`
     """
+    from berdseye.detectors.labelling import share_unsure, unsure_width
     from berdseye.evaluation.detection.pairs import read_judged_pairs
     from berdseye.evaluation.detection.scoring import FIGURES
     from berdseye.evaluation.detection.scoring import score as scored
@@ -56,10 +58,11 @@ def score(
     with counting(chosen.name) as progress:
         scores = scored(chosen, rows, threshold, progress=progress)
     note_truncated(scores.detector, scores.truncated)
+    ws, quality = workspace_if_any(workspace), scores.quality
+    unsure = share_unsure(ws, chosen, scores.probabilities, quality.threshold)
     if json:
-        print_json(scores.as_row())
+        print_json(scores.as_row() | {"unsure": unsure})
         return
-    quality = scores.quality
     print(f"{scores.detector} ({scores.version}), {quality.n:,} pairs, {quality.positives:,} supporting")
     print(
         f"threshold {quality.threshold:g} ({scores.threshold_source}): {quality.pct_positive:.1f}% labelled as supporting"
@@ -68,6 +71,8 @@ def score(
         low, high = quality.intervals[name]
         interval = "no interval" if low != low else f"[{low:.3f}, {high:.3f}]"
         print(f"{name.replace('_', ' '):<18}{getattr(quality, name):.3f}  {interval}")
+    if unsure is not None:
+        print(f"{'unsure':<18}{unsure:.3f}  within {unsure_width(ws):g} of the threshold")
     print(f"{scores.pairs_per_second:,.0f} pairs per second")
 
 

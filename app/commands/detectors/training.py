@@ -275,45 +275,33 @@ def register_keeping(group: typer.Typer) -> None:
 
 
 def list_detectors(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
-    """List the detectors of Berdseye and those trained in the workspace; the adopted one comes first.
+    """List the detectors of Berdseye and of the workspace with grade, threshold and its source; the adopted one comes first.
+
+    The detectors of the workspace are those trained in it, and networks in `WORKSPACE/detectors/NAME`, which are used as
+    `stance(NAME)`. One with missing or damaged files is listed with what is wrong.
 
     A detector of grade topic tells what is on topic, not which side it takes; see `berdseye detector grade`.
 
     Example: `berdseye detector list --json`
     """
-    from berdseye.data.errors import BerdseyeError
-    from berdseye.detectors.detector_registry import parse_detector
-    from berdseye.detectors.opinions import graded
-    from berdseye.detectors.trained import adopted_detector, detector_names
+    from berdseye.detectors.listing import list_detectors as listed
 
-    ws = open_workspace(workspace)
-    adopted = adopted_detector(ws)
-    rows: list[dict[str, object]] = []
-    for name in detector_names(ws):
-        row: dict[str, object] = {"detector": name, "adopted": name == adopted}
-        try:
-            detector = parse_detector(name, ws)
-            grade = graded(ws, detector)
-            row |= {
-                "version": detector.version,
-                "grade": None if grade is None else grade.grade,
-                "threshold": detector.threshold,
-                "threshold_source": detector.threshold_source,
-                "measured": detector.measured,
-                "problem": "",
-            }
-        except BerdseyeError as error:
-            row |= {"version": "", "grade": None, "threshold": None, "threshold_source": "", "measured": ""}
-            row["problem"] = str(error)
-        rows.append(row)
+    rows = listed(open_workspace(workspace))
     if json:
-        print_json(rows)
+        print_json([row._asdict() for row in rows])
         return
     for row in rows:
-        grade_shown = f"grade {row['grade']}" if row["grade"] else "not graded, counts as topic"
-        measured = row["measured"] or "not measured"
-        summary = row["problem"] or f"{grade_shown}; {measured}; threshold {row['threshold']}"
-        print(f"{'*' if row['adopted'] else ' '} {row['detector']}\t{row['version']}\t{summary}")
+        cells = [f"{'*' if row.adopted else ' '} {row.detector}"]
+        if row.problem:
+            cells += ["", row.problem]
+        else:
+            cells += [
+                row.version,
+                f"grade {row.graded}",
+                f"threshold {row.threshold:g}: {row.threshold_source}",
+                row.measured,
+            ]
+        print("\t".join(cells))
 
 
 def adopt(

@@ -14,9 +14,6 @@ from berdseye.data.workspace import Workspace
 if TYPE_CHECKING:
     from berdseye.detectors.protocol import Detector
 
-_FEW_JUDGED = 30
-"""Below this number of judged pairs, the command says that the base rate is uncertain."""
-
 
 def register(group: typer.Typer) -> None:
     """Add the command."""
@@ -39,6 +36,9 @@ def tune(
         bool, typer.Option("--yes", help="With --run: confirm that a threshold with an implausible effect is stored.")
     ] = False,
     forget: Annotated[bool, typer.Option(help="Remove the tuned threshold; takes no FILE.")] = False,
+    history: Annotated[
+        bool, typer.Option("--history", help="Print all thresholds tuned so far, the oldest first; takes no FILE.")
+    ] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -49,6 +49,9 @@ def tune(
     pairs if there are some, and the threshold moves with it. A threshold that calls more than half of the pairs supporting, or
     more than twice or less than half as many as the detector's own, is not stored unless 30 pairs are judged or you pass --yes.
     With --share as well, this share of the pairs reaches the threshold, which is the better choice without judgments.
+
+    The workspace keeps what each threshold was made from. --history prints it beside the text `VERSION at THRESHOLD` that numbers
+    measured with a tuned threshold keep.
 
     Example: `berdseye detector tune judged.tsv --detector embedded --at-base-rate`
     """
@@ -61,11 +64,15 @@ def tune(
     from berdseye.evaluation.detection.thresholds import choose_threshold
 
     not_with("--forget", forget, "file", "at_base_rate", "run", "k", "share", "yes")
+    not_with("--history", history, "file", "at_base_rate", "run", "k", "share", "forget", "yes")
     not_with("--run", run is not None, "file", "at_base_rate", why="whose pairs have no labels")
     only_with("--run", run is not None, "k", "share", "yes")
     not_with("--share", share is not None, "yes", why="which is always stored")
     ws = open_workspace(workspace)
     chosen = parse_detector(detector or adopted_detector(ws), ws)
+    if history:
+        _history(ws, chosen.name, json=json)
+        return
     if forget:
         had_threshold = forget_threshold(ws, chosen.name)
         default = parse_detector(chosen.name, ws).threshold
@@ -87,7 +94,7 @@ def tune(
     if json:
         print_json(asdict(tuned))
         return
-    print(f"{tuned.detector}\t{tuned.value:g}\t{tuned.source}")
+    print(f"{tuned.detector}\t{tuned.value:g}\t{tuned.change}")
 
 
 def _move_to_run(
@@ -98,39 +105,55 @@ def _move_to_run(
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.data.errors import BadInputError
     from berdseye.data.runs.stored import load_run
+    from berdseye.detectors.baselines import BASE_RATE
     from berdseye.detectors.thresholds import write_threshold
-    from berdseye.evaluation.detection.thresholds import ENOUGH_JUDGED, moved_to_run
+    from berdseye.evaluation.detection.thresholds import ENOUGH_JUDGED, doubt_of, is_well_judged, moved_to_run
 
     judgments = Judgments.open(ws.judgments_url)
     with counting(detector.name) as progress:
-        found = moved_to_run(
+        tuned = moved_to_run(
             ws, judgments, detector, load_run(ws, name), k, share=share, made_by=acting_name(ws), progress=progress
         )
-    stored = yes or found.well_judged or not found.doubt
+    doubt, stored = doubt_of(tuned), yes or is_well_judged(tuned) or not doubt_of(tuned)
     if stored:
-        write_threshold(ws, found.tuned)
+        write_threshold(ws, tuned)
     if json:
-        called = {"called_before": found.called_before, "called_after": found.called_after}
-        print_json(asdict(found.tuned) | called | {"judged": found.judged, "doubt": found.doubt, "stored": stored})
+        print_json(asdict(tuned) | {"doubt": doubt, "stored": stored})
     if not stored:
         raise BadInputError(
-            f"{found.doubt} It is not stored.",
+            f"{doubt} It is not stored.",
             hint=f"Give the share that you expect, such as --share 24, judge at least {ENOUGH_JUDGED} of the pairs, or pass "
             "--yes.",
         )
-    if found.doubt:
-        note(f"{found.doubt} It is stored; --share sets another one.")
+    if doubt:
+        note(f"{doubt} It is stored; --share sets another one.")
     if json:
         return
-    pairs = f"{found.tuned.n:,} pairs, {found.judged:,} judged"
-    rates = f"base rate {found.before:.1%} -> {found.tuned.base_rate:.1%} ({pairs})" if share is None else pairs
+    judged = tuned.judged or 0
+    pairs = f"{tuned.n:,} pairs, {judged:,} judged"
+    rates = f"base rate {BASE_RATE:.1%} -> {tuned.base_rate:.1%} ({pairs})" if share is None else pairs
     print(
         f"{detector.name}: {rates}\n"
-        f"threshold {detector.threshold:.4f} -> {found.tuned.value:.4f}, "
-        f"called supporting {found.called_before:.1%} -> {found.called_after:.1%}"
+        f"threshold {tuned.before:.4f} -> {tuned.value:.4f}, "
+        f"called supporting {tuned.called_before:.1%} -> {tuned.called_after:.1%}"
     )
-    if share is None and found.judged < _FEW_JUDGED:
+    if share is None and judged < ENOUGH_JUDGED:
         note(
-            f"Fewer than {_FEW_JUDGED} of these pairs are judged, so the base rate is uncertain. Compare the labels with "
+            f"Fewer than {ENOUGH_JUDGED} of these pairs are judged, so the base rate is uncertain. Compare the labels with "
             f"judgments before you use them. `berdseye detector tune --detector '{detector.name}' --forget` undoes the change."
         )
+
+
+def _history(ws: Workspace, detector: str, *, json: bool) -> None:
+    from dataclasses import asdict
+
+    from berdseye.detectors.thresholds import threshold_history
+
+    entries = threshold_history(ws, detector)
+    if json:
+        print_json([{"stamp": entry.stamp} | asdict(entry) for entry in entries])
+        return
+    for entry in entries:
+        print(f"{entry.stamp}\t{entry.change}")
+    if not entries:
+        note(f"No threshold of {detector} was tuned in this workspace.")

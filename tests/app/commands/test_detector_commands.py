@@ -3,15 +3,26 @@
 import csv
 import io
 import json
+import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from berdseye.app.cli import cli, main
+from berdseye.data.datasets.stored import load_dataset
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Pair
+from berdseye.data.runs.stored import load_run
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.opinions import Graded, write_grade
+from berdseye.detectors.stance.detector import StanceDetector
+from berdseye.evaluation.labels.labelled_runs import keyed_run
 from tests.app.command_line import output
+from tests.detectors.own_networks import network_of
 
 KEYS = [
     "detector",
@@ -30,6 +41,7 @@ KEYS = [
     "pairs_per_second",
     "truncated",
     "intervals",
+    "unsure",
 ]
 FIGURES = {"accuracy", "precision", "recall", "f1", "auroc", "average_precision", "ece"}
 ROWS = [
@@ -104,6 +116,71 @@ def test_a_bad_row_is_reported_with_file_and_line(
     assert ended.value.code == 2
     assert told.out == ""
     assert f"{pairs}:6" in "".join(told.err.split("\n"))
+
+
+def test_score_reports_the_share_that_a_detector_of_sides_is_unsure_about(pairs: Path, workspace: Workspace) -> None:
+    asked = ("detector", "score", pairs, "--detector", "similarity(static)", "--workspace", workspace.folder)
+    detector = parse_detector("similarity(static)", workspace)
+    assert json.loads(output(*asked, "--json"))["unsure"] is None, "a detector of topics is never unsure"
+    assert "unsure" not in output(*asked)
+    write_grade(workspace, Graded(detector.name, detector.version, "stance", 0.9, 0.8, 1.0, 191))
+    p = detector.predict([Pair(text, perspective) for text, perspective, _ in ROWS])
+    for threshold in (detector.threshold, float(p[0]), 1.0):
+        found = json.loads(output(*asked, "--threshold", str(threshold), "--json"))
+        assert found["unsure"] == np.mean(np.abs(p.astype(float) - threshold) < 0.1)
+    assert re.search(r"^unsure +0\.\d{3}  within 0\.1 of the threshold$", output(*asked), re.MULTILINE)
+
+
+def test_evaluate_reports_the_share_that_a_detector_of_sides_is_unsure_about(
+    demo_workspace: Workspace, tmp_path: Path
+) -> None:
+    own = Workspace.open(Path(shutil.copytree(demo_workspace.folder, tmp_path / "own")))
+    asked = (
+        "evaluate",
+        "--run",
+        "debate--web--bm25",
+        "--measures",
+        "Precision@1 Precision@5",
+        "--json",
+        "-w",
+        own.folder,
+    )
+    assert all("unsure_share" not in row for row in json.loads(output(*asked, "--labels", "stance")))
+    detector = parse_detector("stance", own)
+    write_grade(own, Graded(detector.name, detector.version, "stance", 0.9, 0.8, 1.0, 191))
+    run = load_run(own, "debate--web--bm25")
+    rows = json.loads(output(*asked, "--labels", "stance"))
+    for row, k in zip(rows, (1, 5), strict=True):
+        keys = keyed_run(own, run, load_dataset(own, "debate"), k).keys
+        p = LabelStore(own).get("stance", keys[keys != b""].astype(str).tolist(), detector.version)
+        assert row["unsure_share"] == np.mean(np.abs(p.astype(float) - detector.threshold) < 0.1)
+    assert 0 < rows[1]["unsure_share"] < 1
+    said = CliRunner().invoke(cli, [str(word) for word in (*asked, "--labels", "stance")]).stderr
+    shown = " ".join(said.split())
+    assert f"stance is unsure about {rows[1]['unsure_share']:.1%} of the pairs in the top 5 that it labels" in shown
+    assert "unsure_share" not in json.loads(output(*asked, "--labels", "gold"))[1]
+    after_gold = p[np.isnan(LabelStore(own).get("gold", keys[keys != b""].astype(str).tolist()))]
+    assert 0 < len(after_gold) < len(p)
+    near = np.abs(after_gold.astype(float) - detector.threshold) < 0.1
+    assert json.loads(output(*asked, "--labels", "gold>stance"))[1]["unsure_share"] == near.mean()
+
+
+def test_list_prints_grade_threshold_and_source_and_networks_of_the_workspace(workspace: Workspace) -> None:
+    network_of(workspace, "larger")
+    (network_of(workspace, "half") / "stance.onnx").unlink()
+    asked = ("detector", "list", "--workspace", workspace.folder)
+    lines = [line.split("\t") for line in output(*asked).splitlines()]
+    assert [cells[0].split()[-1] for cells in lines] == [
+        "stance", "stance(larger)", "embedded", "similarity(static)", "random", "stance(half)",
+    ]  # fmt: skip
+    assert lines[0][0].startswith("* ")
+    assert lines[0][2].startswith("grade topic (")
+    assert lines[0][3] == f"threshold {StanceDetector().threshold:g}: {StanceDetector().threshold_source}"
+    assert lines[1][2:4] == ["grade topic (not graded)", lines[0][3]]
+    assert "stance.onnx is missing" in lines[5][2]
+    found = {row["detector"]: row for row in json.loads(output(*asked, "--json"))}
+    assert (found["stance(larger)"]["grade"], found["stance(larger)"]["problem"]) == ("topic", "")
+    assert (found["stance(half)"]["threshold"], found["stance(half)"]["grade"]) == (None, None)
 
 
 def test_tune_is_used_by_score_until_it_is_forgotten(pairs: Path, workspace: Workspace) -> None:

@@ -73,6 +73,7 @@ def command(
         ("detector improve --training-set judged --no-demo", "--demo has no effect with --training-set"),
         ("detector tune x.csv --forget", "FILE has no effect with --forget"),
         ("detector tune --forget --at-base-rate", "--at-base-rate has no effect with --forget"),
+        ("detector tune --history --forget", "--forget has no effect with --history"),
         ("judgments push --k 3", "--k has no effect without --run"),
         ("label-studio --port 8090 push first", "--port before 'push' would have no effect"),
         ("label-studio --workspace x push first", "--workspace before 'push' would have no effect"),
@@ -174,7 +175,15 @@ def test_a_share_moves_the_threshold_of_a_run_alone(
     told = json.loads(command(*asked, "--json").out)
     assert (told["share"], told["base_rate"]) == (0.2, None)
     assert told["called_after"] == pytest.approx(0.2, abs=0.02)
-    assert "base rate" not in command(*asked).out
+    again = command(*asked).out
+    assert "base rate" not in again
+    assert f"threshold {told['value']:.4f} -> {told['value']:.4f}" in again, "the threshold before is the tuned one"
+    assert f"supporting {told['called_after']:.1%} -> {told['called_after']:.1%}" in again
+    history = command("detector", "tune", "--history").out.splitlines()
+    assert len(history) == 2
+    assert f"from {told['before']:g}, which called {told['called_before']:.1%} of these pairs supporting" in history[0]
+    listed = next(line for line in command("detector", "list").out.splitlines() if line.startswith("* "))
+    assert f"threshold {told['value']:g}: reached by 20.0% of {told['n']:,} pairs" in listed
     assert "above 0% and at most 100%" in command(*asked[:-1], "0").err
 
 

@@ -12,8 +12,12 @@ from berdseye.app.jobs import trainings
 from berdseye.app.jobs.running import stop_job
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.stance.network_files import CARD_FILE
+from berdseye.detectors.thresholds import TunedThreshold, write_threshold
 from berdseye.detectors.trained import adopt, adopted_detector, finish, list_trained, new_folder
 from tests.app.drawn_page import again, drawn, says
+from tests.detectors.own_networks import network_of
 
 WITHIN = 120.0
 
@@ -44,6 +48,53 @@ def test_the_detector_in_use_comes_first_and_another_can_be_used(demo: Workspace
     assert plain(at.table[0].value["detector"])[0] == "similarity(static)"
     helps = [text.help for text in drawn("explore").markdown if text.help]
     assert any("detector similarity(static)" in text for text in plain(pd.Series(helps)))
+
+
+def test_networks_and_damaged_folders_of_the_workspace_are_rows(demo: Workspace) -> None:
+    network_of(demo, "larger")
+    (network_of(demo, "half") / CARD_FILE).unlink()
+    made(demo, "mine")
+    (demo.detectors_folder / "mine" / "card.json").write_text("[", encoding="utf-8")
+    at = drawn("detectors", chosen="stance(larger)")
+    assert not at.exception
+    assert not at.error, [e.value for e in at.error]
+    shown = at.table[0].value.set_index(pd.Index(plain(at.table[0].value["detector"])))
+    assert shown.index.tolist() == [
+        "stance", "stance(larger)", "embedded", "similarity(static)", "random", "stance(half)", "mine",
+    ]  # fmt: skip
+    assert plain(shown["grade"])[:2] == [shown["grade"].iloc[0].replace("\\", ""), "topic (not graded)"]
+    assert shown["threshold"].iloc[1] == shown["threshold"].iloc[0]
+    assert "articles" in plain(shown["source of the threshold"])[1]
+    assert "stance.json is missing" in plain(shown["measured"])[5]
+    assert "card of the detector cannot be read" in plain(shown["measured"])[6]
+    next(b for b in at.button if b.label == "Use").click()
+    again(at)
+    assert adopted_detector(demo) == "stance(larger)"
+
+
+def test_a_tuned_threshold_is_one_sentence_and_earlier_ones_are_kept(demo: Workspace) -> None:
+    version = parse_detector("embedded", demo).version
+    first = TunedThreshold("embedded", version, 0.4, "debate--web--bm25 at k=5", "x", 90, 3, 0.0, "2026-11-26T09:00:00+00:00",
+                           made_by="Ada", share=0.2, judged=12, before=0.226, called_before=0.45, called_after=0.2)  # fmt: skip
+    write_threshold(demo, first)
+    write_threshold(demo, replace(first, value=0.5, share=0.1, before=0.4, called_before=0.2, called_after=0.1))
+    at = drawn("detectors", chosen="embedded")
+    assert not at.error, [e.value for e in at.error]
+    shown = at.table[0].value
+    at_row = plain(shown["detector"]).index("embedded")
+    assert shown["threshold"].iloc[at_row] == 0.5
+    assert plain(shown["source of the threshold"])[at_row] == (
+        "reached by 10.0% of 90 pairs of debate--web--bm25 at k=5, 12 of them judged; tuned on 2026-11-26 by Ada from 0.4, "
+        "which called 20.0% of these pairs supporting, now 10.0%"
+    )
+    history = at.table[1].value
+    assert plain(pd.Series(history.index)) == [f"{version} at 0.5", f"{version} at 0.4"]
+    assert "from 0.226, which called 45.0%" in plain(history["source"])[1]
+    for path in (demo.thresholds_folder / "history").iterdir():
+        path.write_text("[", encoding="utf-8")
+    at = drawn("detectors", chosen="embedded")
+    assert says(at, "tuned threshold cannot be read", "error")
+    assert len(at.table[0].value) == 4
 
 
 def test_a_training_shows_its_card_and_can_be_deleted(demo: Workspace) -> None:

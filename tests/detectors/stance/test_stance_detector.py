@@ -16,7 +16,8 @@ from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.opinions import graded
 from berdseye.detectors.protocol import stances_function
-from berdseye.detectors.stance.detector import MODEL_FILE, StanceDetector
+from berdseye.detectors.stance.detector import StanceDetector
+from berdseye.detectors.stance.network_files import MODEL_FILE, shipped_folder, unavailable
 from berdseye.detectors.thresholds import Tuned
 from berdseye.evaluation.detection.grading import grade
 
@@ -85,8 +86,12 @@ def test_missing_and_damaged_files_are_one_line(tmp_path: Path) -> None:
         shutil.copy(path, tmp_path / path.name)
     (tmp_path / MODEL_FILE).write_bytes(b"nothing")
     damaged = StanceDetector(tmp_path)  # its name and figures can still be listed
-    with pytest.raises(UnavailableError, match="Install Berdseye again"):
+    with pytest.raises(UnavailableError, match="Copy or train the network again"):
         damaged.predict(SAMPLE[:1])
+
+
+def test_the_error_for_the_shipped_network_says_how_to_get_it_again() -> None:
+    assert "Install Berdseye again" in str(unavailable(shipped_folder(), "stance.onnx is missing"))
 
 
 def test_a_tuned_threshold_leaves_the_stances() -> None:

@@ -1,6 +1,7 @@
 """Thresholds moved to the base rate of a run's pairs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,8 +17,14 @@ from berdseye.detectors.baselines import RandomDetector
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.ensemble import MeanDetector
 from berdseye.detectors.protocol import highest_cost_of, is_quick
-from berdseye.detectors.thresholds import Tuned, TunedThreshold, with_tuned_threshold, write_threshold
-from berdseye.evaluation.detection.thresholds import MovedThreshold, moved_to_run
+from berdseye.detectors.thresholds import (
+    Tuned,
+    TunedThreshold,
+    threshold_history,
+    with_tuned_threshold,
+    write_threshold,
+)
+from berdseye.evaluation.detection.thresholds import doubt_of, is_well_judged, moved_to_run
 from berdseye.evaluation.labels.labelled_runs import keyed_run
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
@@ -47,10 +54,10 @@ def test_low_probabilities_raise_the_threshold_and_high_ones_lower_it(
     low = moved_to_run(small, judgments, detector, run, 3)
     stored(small, run_name, 0.6)
     high = moved_to_run(small, judgments, detector, run, 3)
-    assert low.tuned.value > detector.threshold > high.tuned.value
-    assert low.tuned.base_rate is not None
-    assert high.tuned.base_rate is not None
-    assert low.tuned.base_rate < 0.168 < high.tuned.base_rate
+    assert low.value > detector.threshold > high.value
+    assert low.base_rate is not None
+    assert high.base_rate is not None
+    assert low.base_rate < 0.168 < high.base_rate
     assert high.called_before == 0
 
 
@@ -64,7 +71,7 @@ def test_judgments_correct_what_probabilities_suggest(small: Workspace, judgment
             judge(judgments, ana, 0, perspective, text, "does not support")
     after = moved_to_run(small, judgments, detector, run, 3)
     assert (before.judged, after.judged) == (0, 6)
-    assert after.tuned.value > before.tuned.value
+    assert after.value > before.value
 
 
 @pytest.mark.parametrize(
@@ -83,25 +90,31 @@ def test_judgments_correct_what_probabilities_suggest(small: Workspace, judgment
 def test_what_calls_too_many_or_too_few_pairs_supporting_is_doubted(
     before: float, after: float, rate: float | None, plausible: bool
 ) -> None:
-    tuned = TunedThreshold("random", "1", 0.25, "run", "", 200, 5, 0.0, "", base_rate=rate, share=rate or after)
-    moved = MovedThreshold(tuned, 0.168, 29, before, after)
-    assert (moved.doubt == "") == plausible
-    if moved.doubt:
-        assert f"of 200 pairs, 29 of them judged, is {rate:.1%}: the threshold 0.25 calls {after:.1%}" in moved.doubt
-        assert moved.doubt.endswith(f"the detector's own {before:.1%}.")
-    assert not moved.well_judged
-    assert moved._replace(judged=30).well_judged
+    tuned = TunedThreshold(
+        "random", "1", 0.25, "run", "", 200, 5, 0.0, "", base_rate=rate, share=None if rate else after,
+        judged=29, called_before=before, called_after=after,
+    )  # fmt: skip
+    assert (doubt_of(tuned) == "") == plausible
+    if not plausible:
+        assert f"of 200 pairs, 29 of them judged, is {rate:.1%}: the threshold 0.25 calls {after:.1%}" in doubt_of(
+            tuned
+        )
+        assert doubt_of(tuned).endswith(f"the one in use {before:.1%}.")
+    assert not is_well_judged(tuned)
+    assert is_well_judged(replace(tuned, judged=30))
 
 
 def test_a_share_of_the_pairs_reaches_the_threshold(small: Workspace, judgments: Judgments, run_name: str) -> None:
     detector, run = parse_detector("random"), load_run(small, run_name)
     few, many = (moved_to_run(small, judgments, detector, run, 3, share=share) for share in (0.2, 0.8))
-    assert few.tuned.value > many.tuned.value
+    assert few.value > many.value
+    assert few.called_after is not None
+    assert many.called_after is not None
     assert 0.2 <= few.called_after < many.called_after
     assert few.called_after < 0.5
-    assert few.tuned.base_rate is None
-    write_threshold(small, few.tuned)
-    assert with_tuned_threshold(small, detector).threshold_source.startswith(f"reached by 20.0% of {few.tuned.n} pairs")
+    assert few.base_rate is None
+    write_threshold(small, few)
+    assert with_tuned_threshold(small, detector).threshold_source.startswith(f"reached by 20.0% of {few.n} pairs")
     for share in (0.0, 1.1):
         with pytest.raises(BadInputError, match="above 0% and at most 100%"):
             moved_to_run(small, judgments, detector, run, 3, share=share)
@@ -112,13 +125,31 @@ def test_a_moved_threshold_says_where_it_comes_from_and_is_moved_once(
 ) -> None:
     detector, run = parse_detector("random"), load_run(small, run_name)
     count = stored(small, run_name, 0.3)
-    first = moved_to_run(small, judgments, detector, run, 3).tuned
+    first = moved_to_run(small, judgments, detector, run, 3)
     write_threshold(small, first)
     tuned = with_tuned_threshold(small, detector)
     assert isinstance(tuned, Tuned)
-    assert f"of {count} pairs of {run_name} at k=3, 0 of them judged" in tuned.threshold_source
-    assert moved_to_run(small, judgments, tuned, run, 3).tuned.value == first.value
+    assert f"estimated from {count} pairs of {run_name} at k=3, 0 of them judged" in tuned.threshold_source
+    assert moved_to_run(small, judgments, tuned, run, 3).value == first.value
     assert np.isfinite(first.value)
+
+
+def test_a_moved_threshold_keeps_what_it_changed(small: Workspace, judgments: Judgments, run_name: str) -> None:
+    """The threshold before is the one in use, which the move itself does not start from."""
+    detector, run = parse_detector("random"), load_run(small, run_name)
+    first = moved_to_run(small, judgments, detector, run, 3, share=0.2, made_by="Ana")
+    keys = keyed_run(small, run, QUESTIONS, 3).keys
+    p = LabelStore(small).get("random", keys[keys != b""].astype(str).tolist(), detector.version)
+    assert (first.before, first.judged) == (detector.threshold, 0)
+    assert first.called_before == pytest.approx((p >= detector.threshold).mean())
+    assert first.called_after == pytest.approx((p >= first.value).mean())
+    write_threshold(small, first)
+    ana = judgments.sign_in("Ana")
+    judge(judgments, ana, 0, 0, 0, "supports")
+    second = moved_to_run(small, judgments, with_tuned_threshold(small, detector), run, 3, share=0.8)
+    assert (second.before, second.called_before) == (first.value, first.called_after)
+    assert (second.judged, second.positives) == (1, 1)
+    assert f"{len(p)} pairs of {run_name} at k=3, 1 of them judged" in second.source
 
 
 def test_numbers_keep_a_tuned_threshold(small: Workspace, judgments: Judgments, run_name: str) -> None:
@@ -127,10 +158,12 @@ def test_numbers_keep_a_tuned_threshold(small: Workspace, judgments: Judgments, 
     before = score_run(small, judgments, run, source, parse_measures("MRecall@3"))[0]
     assert before.as_row()["detector_version"] == detector.version
     stored(small, run_name, 0.02)
-    moved = moved_to_run(small, judgments, detector, run, 3).tuned
+    moved = moved_to_run(small, judgments, detector, run, 3)
     write_threshold(small, moved)
     after = score_run(small, judgments, run, source, parse_measures("MRecall@3"))[0]
     assert after.as_row()["detector_version"] == f"{detector.version} at {moved.value:g}"
+    stamps = {entry.stamp: entry for entry in threshold_history(small, "random")}
+    assert stamps[str(after.as_row()["detector_version"])] == moved, "the stamp of a number leads to what made it"
     assert after.as_row()["grade"] == "topic"
 
 
@@ -161,5 +194,5 @@ def test_the_share_before_is_the_one_at_the_threshold_in_use(
     stored(small, run_name, 0.3)
     assert moved_to_run(small, judgments, detector, run, 3).called_before == 0  # its own threshold is 0.832
     low = moved_to_run(small, judgments, detector, run, 3, share=1.0)
-    write_threshold(small, low.tuned)
+    write_threshold(small, low)
     assert moved_to_run(small, judgments, with_tuned_threshold(small, detector), run, 3).called_before == 1

@@ -33,6 +33,7 @@ def test_the_threshold_has_the_best_f1_of_the_dev_rows_and_no_other_row_is_asked
     assert tuned.data == "judged.tsv (split dev)"
     assert tuned.data_hash == file_hash(path)
     assert (tuned.detector, tuned.version) == ("made", "1")
+    assert (tuned.before, tuned.called_before, tuned.called_after) == (detector.threshold, 0.75, 1.0)
 
 
 def test_at_the_base_rate_a_false_alarm_weighs_more(tmp_path: Path) -> None:
