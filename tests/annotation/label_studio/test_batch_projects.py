@@ -30,6 +30,7 @@ from berdseye.data.errors import BadInputError
 
 pytestmark = pytest.mark.label_studio
 MakeBatch = Callable[..., Batch]
+GRADED = {"detector": "embedded", "version": "7", "grade": "stance"}
 
 
 @pytest.fixture
@@ -96,13 +97,15 @@ def test_each_of_the_people_has_a_project_with_their_share_and_no_prediction(
 def test_a_batch_for_anyone_is_one_project_with_predictions_where_it_is_not_blind(
     judgments: Judgments, people: list[Annotator], make_batch: MakeBatch, connection: Connection, project: Project
 ) -> None:
-    batch = make_batch(per_pair=2, blind=False, order="uncertainty", recipe={"detector": "embedded", "version": "7"})
+    batch = make_batch(per_pair=2, blind=False, order="uncertainty", recipe=GRADED)
     (sent,) = push_to_projects(judgments, connection, batch)
     assert sent.person is None
     assert (sent.report.tasks_created, sent.report.predictions) == (4, 4)
     shown = connection.client.projects.get(id=sent.project.id)
     assert (shown.maximum_annotations, shown.model_version) == (2, "embedded 7")
+    assert "$detector" not in sent.project.config, "the predictions say it"
     tasks = all_tasks(connection, sent.project.id)
+    assert "detector" not in tasks[0].data
     with judgments.reading() as connection_to_log:
         order = select(batch_items.c.pair).where(batch_items.c.batch_id == batch.id).order_by(batch_items.c.priority)
         drawn = list(connection_to_log.execute(order).scalars())
@@ -126,6 +129,37 @@ def test_a_batch_for_anyone_is_one_project_with_predictions_where_it_is_not_blin
     (again,) = push_to_projects(judgments, connection, batch)
     assert (again.report.tasks_created, again.report.annotations_created) == (4, 3)
     assert again.project.key != sent.project.key
+
+
+@pytest.mark.parametrize("grade", [{}, {"grade": "topic"}], ids=["none", "topic"])
+def test_a_detector_of_topics_preselects_nothing_and_its_label_is_a_text(
+    judgments: Judgments, people: list[Annotator], make_batch: MakeBatch, connection: Connection, grade: dict[str, str]
+) -> None:
+    batch = make_batch(blind=False, recipe={"detector": "embedded", "version": "7", "threshold": 0.5, **grade})
+    (sent,) = push_to_projects(judgments, connection, batch)
+    assert (sent.report.tasks_created, sent.report.predictions) == (4, 4)
+    assert connection.client.projects.get(id=sent.project.id).model_version == "embedded 7 (topic)"
+    tasks = {task.key: task for task in all_tasks(connection, sent.project.id)}
+    shown = [tasks[pair(i).key] for i in range(4)]
+    assert [task.data["detector"] for task in shown] == [
+        "embedded: off topic (P = 0.10)", "embedded: off topic (P = 0.30)",
+        "embedded: on topic (P = 0.50)", "embedded: on topic (P = 0.70)",
+    ]  # fmt: skip
+    [prediction] = connection.client.tasks.get(id=str(shown[3].id)).predictions or ()
+    assert (prediction.score, prediction.result) == (pytest.approx(0.7), [])
+    annotate(connection, shown[0], user_of(connection, people[0]), RecordedVerdict("unsure", ""))
+    assert pull_from_projects(judgments, connection, [batch])[0].report == ExchangeReport(pulled_new=1)
+    assert judgments.history(shown[0].key)[-1]["shown"] is True, "the text was there"
+    assert push_to_projects(judgments, connection, batch)[0].report == ExchangeReport()
+
+    connection.client.tasks.delete(id=str(shown[1].id))
+    judgments.judge(people[1], shown[1].key, "supports", source="annotate")
+    sync(judgments, connection, sent.project)
+    again = next(task for task in all_tasks(connection, sent.project.id) if task.key == shown[1].key)
+    assert again.data["detector"] == "(no label)", "an exchange without labels"
+    push_to_projects(judgments, connection, batch)
+    again = next(task for task in all_tasks(connection, sent.project.id) if task.key == shown[1].key)
+    assert (len(again.annotations), again.predicted) == (1, True)
 
 
 def test_a_decision_is_agreed_with_or_not(judgments: Judgments, make_batch: MakeBatch, connection: Connection) -> None:
