@@ -145,7 +145,7 @@ def test_a_detector_of_topics_preselects_nothing_and_its_label_is_a_text(
         "embedded: off topic (P = 0.10)", "embedded: off topic (P = 0.30)",
         "embedded: on topic (P = 0.50)", "embedded: on topic (P = 0.70)",
     ]  # fmt: skip
-    [prediction] = connection.client.tasks.get(id=str(shown[3].id)).predictions or ()
+    [prediction] = connection.client.tasks.get(id=str(shown[3].id)).predictions or []
     assert (prediction.score, prediction.result) == (pytest.approx(0.7), [])
     annotate(connection, shown[0], user_of(connection, people[0]), RecordedVerdict("unsure", ""))
     assert pull_from_projects(judgments, connection, [batch])[0].report == ExchangeReport(pulled_new=1)
