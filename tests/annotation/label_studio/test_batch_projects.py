@@ -1,6 +1,8 @@
 """Batches in Label Studio: who gets which project, what it shows, and whose words come back as the batch's."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -19,6 +21,7 @@ from berdseye.annotation.judgments.adjudication import disputes
 from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord
 from berdseye.annotation.judgments.recorded import JudgmentDetails
 from berdseye.annotation.judgments.schema import batch_items
+from berdseye.annotation.label_studio.batch_projects import write_batch_file
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.exchange import pull_from_projects, push_to_projects, sync
 from berdseye.annotation.label_studio.exchange_state import ExchangeReport, waiting, waiting_pairs
@@ -160,6 +163,30 @@ def test_a_detector_of_topics_preselects_nothing_and_its_label_is_a_text(
     push_to_projects(judgments, connection, batch)
     again = next(task for task in all_tasks(connection, sent.project.id) if task.key == shown[1].key)
     assert (len(again.annotations), again.predicted) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("grade", "text", "prediction"),
+    [
+        ("stance", None, (0.9, ["does not support"])),
+        ("topic", "embedded: off topic (P = 0.10)", (0.1, [])),
+    ],
+)
+def test_the_file_of_a_batch_has_the_same_predictions(
+    make_batch: MakeBatch,
+    judgments: Judgments,
+    tmp_path: Path,
+    grade: str,
+    text: str,
+    prediction: tuple[float, list[str]],
+) -> None:
+    batch = make_batch(1, blind=False, recipe=GRADED | {"grade": grade})
+    form = write_batch_file(judgments, batch, tmp_path / "far.json").read_text()
+    (task,) = json.loads((tmp_path / "far.json").read_text())
+    assert ("$detector" in form, task["data"].get("detector")) == (text is not None, text)
+    (found,) = task["predictions"]
+    choices = [choice for region in found["result"] for choice in region["value"]["choices"]]
+    assert (found["score"], choices) == (pytest.approx(prediction[0]), prediction[1])
 
 
 def test_a_decision_is_agreed_with_or_not(judgments: Judgments, make_batch: MakeBatch, connection: Connection) -> None:
