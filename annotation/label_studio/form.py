@@ -26,7 +26,7 @@ _PAIR = """<Header size="5" value="Question"/>
   <Header size="5" value="Passage"/>
   <Text name="title" value="$title" valueType="text"/>
   <Text name="passage" value="$passage" valueType="text"/>"""
-# A Header, unlike a Text, also shows tasks without this field, such as those of other programs in the project.
+# Label Studio refuses tasks without the field of a Text, such as those of other programs; a Header says "undefined" there.
 _LABEL = '<Header size="5" value="Detector $detector"/>'
 _NO_LABEL = "(no label)"
 _COMMENT = """<TextArea name="comment" toName="passage" placeholder="Comment (if you like)" rows="2" maxSubmissions="1"

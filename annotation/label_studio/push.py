@@ -45,6 +45,7 @@ from berdseye.annotation.label_studio.tasks import (
     keep_one,
     last_change,
     look_up,
+    write_field,
 )
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import DetectorVersion
@@ -198,11 +199,10 @@ class _Push:
         new = [{"task": task.id, **one} for task in without for one in self._predictions(task.key)]
         if not new:
             return ExchangeReport()
-        for task in without:
-            # The text of a task that was judged stays the one that the person saw.
-            data = {**task.data, **self._label_data(task.key)}
-            if data != task.data and not task.annotations:
-                self._connection.client.tasks.update(id=str(task.id), data=data)
+        # The text of a task that was judged stays the one that the person saw.
+        data = {task.id: self._label_data(task.key) for task in without if not task.annotations}
+        texts = {task: shown["detector"] for task, shown in data.items() if shown}
+        write_field(self._connection, self._project.id, "detector", texts)
         answer = self._connection.client.projects.import_predictions(self._project.id, request=new)
         return ExchangeReport(predictions=int(answer.created or 0))
 
