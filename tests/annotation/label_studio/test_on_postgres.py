@@ -73,3 +73,9 @@ def test_push_annotate_and_pull(
     assert report == ExchangeReport(pulled_new=1, pulled_changed=1, pulled_withdrawn=1, annotations_deleted=1)
     assert held_there(connection, project) == held_here(judgments)
     assert not find_drift(judgments, connection, project)
+
+    other = DetectorVersion("n", grade="stance")
+    assert sync(judgments, connection, project, keys, dict.fromkeys(keys, (0.2, False)), other).predictions == 40
+    texts = {key: task_of(connection, project, key).data["detector"] for key in (keys[30], keys[31])}
+    assert list(texts.values()) == ["m: on topic (P = 0.70)", "n: does not support (P = 0.20)"]
+    assert not find_drift(judgments, connection, project)
