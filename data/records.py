@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 Stance = Literal["supporting", "opposing"]
 STANCES: tuple[Stance, ...] = ("supporting", "opposing")
+Grade = Literal["topic", "stance"]
+"""What a detector's labels can mean: `stance` if it was measured to tell sides, otherwise `topic`."""
+LabelWords = Literal["supports", "does not support", "on topic", "off topic"]
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,11 +86,30 @@ class Label(NamedTuple):
     supports: bool
 
 
+class DetectorVersion(NamedTuple):
+    """The detector that gave labels: its name and version, the threshold that decides, and its grade."""
+
+    name: str
+    version: str = ""
+    threshold: float = 0.5
+    grade: Grade = "topic"
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}".strip()
+
+
 class Ranking(NamedTuple):
     """One ranked list: `ids` int64[k] and `scores` float32[k], both best first; id -1 pads lists shorter than k."""
 
     ids: "Ids"
     scores: "Scores"
+
+
+def label_words(grade: Grade, supports: bool) -> LabelWords:
+    """Return the words for a label of a detector of this grade; only the grade `stance` says which side a passage takes."""
+    if grade == "topic":
+        return "on topic" if supports else "off topic"
+    return "supports" if supports else "does not support"
 
 
 def pair_key(passage: str, perspective: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from berdseye.data.labels import LabelStore
 from berdseye.data.progress import Progress, silent
-from berdseye.data.records import Label, Pair
+from berdseye.data.records import DetectorVersion, Label, Pair
 from berdseye.data.texts.truncation import cut_note
 from berdseye.data.workspace import DEFAULTS, Workspace
 from berdseye.detectors.detector_registry import parse_detector
@@ -30,16 +30,21 @@ def label_function(workspace: Workspace) -> Callable[[str, Sequence[Pair]], Floa
     return label_pairs
 
 
-def adopted_predictions(workspace: Workspace) -> Callable[[Sequence[Pair]], tuple[list[float], float, str]]:
-    """Predictions of the adopted detector, through the label cache: the probability that each pair supports, the threshold that
-    decides, and the detector's name and version. The exchange with Label Studio takes such a function."""
+def adopted_predictions(workspace: Workspace) -> Callable[[Sequence[Pair]], tuple[list[float], DetectorVersion]]:
+    """Predictions of the adopted detector, through the label cache: the probability that each pair supports, and the detector.
+    The exchange with Label Studio takes such a function."""
 
-    def predict(pairs: Sequence[Pair]) -> tuple[list[float], float, str]:
+    def predict(pairs: Sequence[Pair]) -> tuple[list[float], DetectorVersion]:
         detector = parse_detector(adopted_detector(workspace), workspace)
         probabilities = label(LabelStore(workspace), detector, pairs)
-        return probabilities.tolist(), detector.threshold, f"{detector.name} {detector.version}"
+        return probabilities.tolist(), version_of(workspace, detector)
 
     return predict
+
+
+def version_of(workspace: Workspace, detector: Detector) -> DetectorVersion:
+    """Return the record of a detector that goes with its labels."""
+    return DetectorVersion(detector.name, detector.version, detector.threshold, grade_of(workspace, detector))
 
 
 def label(

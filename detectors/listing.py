@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from berdseye.data.errors import BerdseyeError, StaleError
+from berdseye.data.records import Grade
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
-from berdseye.detectors.opinions import Grade, grade_of, graded
+from berdseye.detectors.opinions import grade_of, graded
 from berdseye.detectors.protocol import UNTUNED, Detector
 from berdseye.detectors.stance.network_files import missing_files, network_folders, network_name
 from berdseye.detectors.thresholds import read_threshold

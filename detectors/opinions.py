@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from berdseye.data.errors import StaleError
 from berdseye.data.files.atomic import write_json
+from berdseye.data.records import Grade, label_words
 from berdseye.data.workspace import Workspace, file_stem
 from berdseye.detectors.protocol import Detector
 
-Grade = Literal["topic", "stance"]
 Opinion = Literal["supports", "opposes", "neither", "does not support", "unsure", "on topic", "off topic", "not yet"]
 SHIPPED_GRADES = "grades.json"
 
@@ -102,7 +102,7 @@ def _opinion(grade: Grade, threshold: float, supports: float, opposes: float) ->
     if np.isnan(supports):
         return "not yet"
     if grade == "topic":
-        return "on topic" if supports >= threshold else "off topic"
+        return label_words(grade, supports >= threshold)
     if supports >= threshold:
         return "supports"
     if np.isnan(opposes):

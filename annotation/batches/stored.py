@@ -30,6 +30,7 @@ from berdseye.annotation.judgments.schema import (
 from berdseye.annotation.people import find_or_invite
 from berdseye.data.datasets.stored import split_unit
 from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.records import DetectorVersion
 from berdseye.data.workspace import checked_name
 
 Task = Literal["judge", "verify", "prefer", "check"]
@@ -128,6 +129,17 @@ class Batch:
     def admits(self, person: Annotator) -> bool:
         """Return whether this person may judge pairs of the batch."""
         return not self.people or any(person.id == p.id for p in self.people)
+
+    @property
+    def detector(self) -> DetectorVersion:
+        """The detector whose labels the batch stores; its grade is `topic` if the recipe records none."""
+        recipe = self.recipe
+        return DetectorVersion(
+            str(recipe.get("detector", "detector")),
+            str(recipe.get("version", "")),
+            float(recipe.get("threshold", 0.5)),
+            "stance" if recipe.get("grade") == "stance" else "topic",
+        )
 
     @property
     def check(self) -> CheckForm | None:

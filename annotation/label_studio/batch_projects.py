@@ -16,7 +16,7 @@ from berdseye.annotation.guidelines.versions import in_use
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.judgments.schema import batch_items, sync_tasks
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.form import instruction, prediction_of, shown_version, task_data, validated
+from berdseye.annotation.label_studio.form import instruction, label_data, prediction_of, task_data, validated
 from berdseye.annotation.label_studio.project import (
     Project,
     batch_purposes,
@@ -45,7 +45,7 @@ def check_pushable(batch: Batch) -> None:
 def write_batch_file(judgments: Judgments, batch: Batch, path: Path) -> Path:
     """Write a batch as JSON that Label Studio imports, with its labeling interface in a file beside it.
 
-    The file contains no judgments, and predictions only if the batch is not blind; `assigned_to` names the people that a pair
+    The file contains no judgments, and labels only if the batch is not blind; `assigned_to` names the people that a pair
     is for. `imports.import_file` reads what Label Studio exports. Returns the path of the labeling interface. Raises
     `BadInputError` for an experiment, and for a file that is not named .json.
     """
@@ -58,11 +58,7 @@ def write_batch_file(judgments: Judgments, batch: Batch, path: Path) -> Path:
         )
     keys = ordered_pairs(judgments, batch)
     records = judgments.pair_records(keys)
-    labels, extra_data, version = (
-        labels_of(judgments, batch),
-        data_of(judgments, batch),
-        shown_version(detector_of(batch)),
-    )
+    labels, extra_data, config = labels_of(judgments, batch), data_of(judgments, batch), _interface(judgments, batch)
     names = {person.id: person.name for person in batch.people}
     assigned_to: dict[str, list[str]] = {}
     for person, share in (deal(judgments, batch, {}) if batch.people else {}).items():
@@ -70,13 +66,18 @@ def write_batch_file(judgments: Judgments, batch: Batch, path: Path) -> Path:
             assigned_to.setdefault(key, []).append(names[person])
     tasks: list[dict[str, Any]] = [
         {
-            "data": {**task_data(records[key]), **extra_data[key], "assigned_to": ", ".join(assigned_to.get(key, ()))},
-            "predictions": [prediction_of(*labels[key], version)] if key in labels else [],
+            "data": {
+                **task_data(records[key]),
+                **label_data(config, batch.detector, labels.get(key)),
+                **extra_data[key],
+                "assigned_to": ", ".join(assigned_to.get(key, ())),
+            },
+            "predictions": [prediction_of(batch.detector, *labels[key])] if key in labels else [],
         }
         for key in keys
     ]
     interface = path.with_suffix(".config.xml")
-    write_bytes(interface, validated(batch.task, batch.check).encode())
+    write_bytes(interface, config.encode())
     write_bytes(path, json.dumps(tasks, ensure_ascii=False, indent=1).encode())
     return interface
 
@@ -86,7 +87,7 @@ def labels_of(judgments: Judgments, batch: Batch) -> Labels:
     if batch.blind or batch.task != "judge":
         return {}
     query = select(batch_items).where(batch_items.c.batch_id == batch.id, batch_items.c.probability.is_not(None))
-    threshold = float(batch.recipe.get("threshold", 0.5))
+    threshold = batch.detector.threshold
     with judgments.reading() as connection:
         return {
             row.pair: (row.probability, row.probability >= threshold if row.decision is None else row.decision)
@@ -103,11 +104,6 @@ def data_of(judgments: Judgments, batch: Batch) -> dict[str, dict[str, Any]]:
             row.pair: {"batch": batch.name, **(decided[row.decision] if batch.task == "verify" else {})}
             for row in connection.execute(query)
         }
-
-
-def detector_of(batch: Batch) -> str:
-    """Return the model version of the batch's predictions: its detector and the detector's version."""
-    return f"{batch.recipe.get('detector', 'detector')} {batch.recipe.get('version', '')}".strip()
 
 
 def check_open(batch: Batch, together: bool) -> None:
@@ -166,7 +162,7 @@ def project_of(
         connection,
         title=title,
         description=f"Created by Berdseye and kept in agreement with it ({mark}). Guidelines: version {guidelines.version}.",
-        label_config=validated(batch.task, batch.check),
+        label_config=_interface(judgments, batch),
         expert_instruction=instruction(guidelines.text),
         show_instruction=True,
         maximum_annotations=people_a_task,
@@ -175,6 +171,12 @@ def project_of(
     )
     write_purpose(judgments, project.key, batch.id, person_id)
     return project
+
+
+def _interface(judgments: Judgments, batch: Batch) -> str:
+    """Return the labeling interface of a batch. It shows a detector's label as a text if no prediction can show it."""
+    labelled = batch.detector.grade == "topic" and bool(labels_of(judgments, batch))
+    return validated(batch.task, batch.check, labelled=labelled)
 
 
 def _title(batch: Batch, person: Annotator | None) -> str:

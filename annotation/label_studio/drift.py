@@ -16,7 +16,7 @@ from berdseye.annotation.doctor.examine import examine
 from berdseye.annotation.doctor.finding import Finding, Fix, first_few
 from berdseye.annotation.judgments.log import JUDGMENT_KINDS, Judgments, by_keys
 from berdseye.annotation.judgments.schema import annotators, events, present, sync_tasks
-from berdseye.annotation.label_studio.batch_projects import data_of, detector_of, labels_of
+from berdseye.annotation.label_studio.batch_projects import data_of, labels_of
 from berdseye.annotation.label_studio.connection import Connection, connect
 from berdseye.annotation.label_studio.exchange import sync
 from berdseye.annotation.label_studio.exchange_state import (
@@ -348,7 +348,7 @@ def _findings(drift: Drift, connection: Connection, project: Project, batch: Bat
             sync(judgments, connection, project, again)
             return
         labels, more = labels_of(judgments, batch), data_of(judgments, batch)
-        sync(judgments, connection, project, again, labels, detector_of(batch), more=more)
+        sync(judgments, connection, project, again, labels, batch.detector, more=more)
 
     findings: list[Finding] = []
 

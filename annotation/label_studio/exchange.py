@@ -17,7 +17,6 @@ from berdseye.annotation.label_studio.accounts import give_accounts, without_acc
 from berdseye.annotation.label_studio.batch_projects import (
     check_open,
     data_of,
-    detector_of,
     labels_of,
     project_of,
     shares_of,
@@ -37,14 +36,14 @@ from berdseye.annotation.label_studio.project import (
     workspace_project,
 )
 from berdseye.annotation.label_studio.pull import pull
-from berdseye.annotation.label_studio.push import ExtraData, Labels, Progress, push
+from berdseye.annotation.label_studio.push import UNNAMED, ExtraData, Labels, Progress, push
 from berdseye.data.errors import BadInputError
-from berdseye.data.records import Pair
+from berdseye.data.records import DetectorVersion, Pair
 from berdseye.data.workspace import Workspace
 
 _log = logging.getLogger(__name__)
-Predict = Callable[[Sequence[Pair]], tuple[Sequence[float], float, str]]
-"""From pairs to the probability that each supports, the threshold that decides, and the name and version of the detector."""
+Predict = Callable[[Sequence[Pair]], tuple[Sequence[float], DetectorVersion]]
+"""From pairs to the probability that each supports, and the detector that says so."""
 
 
 class BatchExchange(NamedTuple):
@@ -72,7 +71,7 @@ def sync(
     project: Project,
     pairs: Sequence[str] = (),
     labels: Labels | None = None,
-    model_version: str = "",
+    detector: DetectorVersion = UNNAMED,
     *,
     more: ExtraData | None = None,
     progress: Progress | None = None,
@@ -91,9 +90,7 @@ def sync(
         except BadInputError as error:
             return received + ExchangeReport(problems=(str(error),))
         keys = [*pairs, *waiting_pairs(judgments, project.key)]
-        return received + push(
-            judgments, connection, project, keys, labels, model_version, more=more, progress=progress
-        )
+        return received + push(judgments, connection, project, keys, labels, detector, more=more, progress=progress)
 
 
 def push_to_projects(
@@ -130,7 +127,7 @@ def push_to_projects(
             project = project_of(judgments, connection, batch, person, 1 if person else batch.per_pair)
             report = _provide_accounts(connection, members, batch.people if person is None else (person,))
             report += sync(
-                judgments, connection, project, keys, labels, detector_of(batch), more=more, progress=report_progress
+                judgments, connection, project, keys, labels, batch.detector, more=more, progress=report_progress
             )
             sent.append(BatchExchange(project, person, report))
             done += len(keys)
@@ -302,14 +299,14 @@ def _push_own(
         keys += judgments.add_pairs(pairs_of_runs(workspace, runs, k).values())
     records = judgments.pair_records(keys)
     pairs = [Pair(record.passage, record.perspective, record.title) for record in records.values()]
-    probabilities, threshold, version = predict(pairs)
+    probabilities, detector = predict(pairs)
     blind = _blind_pairs(judgments)
     labels = {
-        key: (probability, probability >= threshold)
+        key: (probability, probability >= detector.threshold)
         for key, probability in zip(records, probabilities, strict=True)
         if key not in blind
     }
-    return push(judgments, connection, project, keys, labels, version, progress=progress)
+    return push(judgments, connection, project, keys, labels, detector, progress=progress)
 
 
 def _blind_pairs(judgments: Judgments) -> set[str]:

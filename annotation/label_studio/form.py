@@ -12,7 +12,7 @@ from berdseye.annotation.checks import FORMS, MARK, CheckForm, is_check
 from berdseye.annotation.judgments.log import VERDICTS, PairRecord, Verdict
 from berdseye.annotation.judgments.recorded import PREFERENCES, verdicts_of
 from berdseye.data.errors import BadInputError
-from berdseye.data.records import STANCES
+from berdseye.data.records import STANCES, DetectorVersion, label_words
 from berdseye.data.texts.passages import clean
 
 GUIDELINE = (
@@ -26,6 +26,9 @@ _PAIR = """<Header size="5" value="Question"/>
   <Header size="5" value="Passage"/>
   <Text name="title" value="$title" valueType="text"/>
   <Text name="passage" value="$passage" valueType="text"/>"""
+# Label Studio refuses tasks without the field of a Text, such as those of other programs; a Header says "undefined" there.
+_LABEL = '<Header size="5" value="Detector $detector"/>'
+_NO_LABEL = "(no label)"
 _COMMENT = """<TextArea name="comment" toName="passage" placeholder="Comment (if you like)" rows="2" maxSubmissions="1"
             editable="true"/>"""
 CONFIG = f"""<View>
@@ -95,10 +98,11 @@ _CHECK = """<View>
 _INTERFACES: Mapping[Task, str] = {"judge": CONFIG, "verify": _VERIFY, "prefer": _PREFER}
 
 
-def interface_of(task: Task, form: CheckForm | None = None) -> str:
-    """Return the labeling interface of a task, of checks by their form."""
+def interface_of(task: Task, form: CheckForm | None = None, *, labelled: bool = False) -> str:
+    """Return the labeling interface of a task, of checks by their form; with the text of `label_data` if `labelled`."""
     if form is None:
-        return _INTERFACES[task]
+        interface = _INTERFACES[task]
+        return interface.replace(_PAIR, f"{_PAIR}\n  {_LABEL}") if labelled else interface
     choices = "\n    ".join(
         f'<Choice value="{html.escape(one.verdict)}" hotkey="{place}" hint="{html.escape(one.means)}"/>'
         for place, one in enumerate(form.verdicts, start=1)
@@ -175,16 +179,43 @@ def read_judgment(result: Any, data: Mapping[str, Any] = _NO_DATA) -> RecordedVe
     return RecordedVerdict(verdict, comment.strip())
 
 
-def prediction_of(probability: float, supports: bool, model_version: str) -> dict[str, Any]:
-    """Return a prediction; its score is the probability of its verdict, so that low scores are the uncertain ones."""
+def prediction_of(detector: DetectorVersion, probability: float, supports: bool) -> dict[str, Any]:
+    """Return the prediction for a label, P(supports) and whether it reaches the threshold.
+
+    Label Studio selects the verdict of a prediction before a person judges. From a detector of grade `stance`, a prediction has
+    the verdict, and its score is the probability of this verdict, so that low scores are the uncertain ones. A detector of
+    grade `topic` does not know the verdict: its prediction has none, and its score is P(supports).
+    """
+    version = model_version(detector)
+    if detector.grade == "topic":
+        return {"model_version": version, "score": probability, "result": []}
     verdict: Verdict = "supports" if supports else "does not support"
     score = probability if supports else 1 - probability
-    return {"model_version": model_version, "score": score, "result": result_of(RecordedVerdict(verdict, ""))}
+    return {"model_version": version, "score": score, "result": result_of(RecordedVerdict(verdict, ""))}
 
 
-def shown_version(model_version: str) -> str:
-    """Return a detector's name as Label Studio can list it: without commas, which separate names there, and double quotes."""
-    return model_version.replace(",", ";").replace('"', "'")
+def model_version(detector: DetectorVersion) -> str:
+    """Return the model version of a detector's predictions.
+
+    The grade `topic` is part of it: Label Studio shows predictions of one model version alone, and so hides those with a
+    verdict that an earlier version of Berdseye pushed for such a detector.
+    """
+    return shown_version(f"{detector} (topic)" if detector.grade == "topic" else str(detector))
+
+
+def shown_version(name: str) -> str:
+    """Return a model version as Label Studio can list it: without commas, which separate names there, and double quotes."""
+    return name.replace(",", ";").replace('"', "'")
+
+
+def label_data(config: str, detector: DetectorVersion, label: tuple[float, bool] | None) -> dict[str, str]:
+    """Return the part of a task's `data` that shows its label (None: it has none); empty if the interface has no place for it."""
+    if "$detector" not in config:
+        return {}
+    if label is None:
+        return {"detector": _NO_LABEL}
+    probability, supports = label
+    return {"detector": f"{detector.name}: {label_words(detector.grade, supports)} (P = {probability:.2f})"}
 
 
 def _region(name: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
@@ -228,11 +259,11 @@ def check_config(config: str, title: str, task: Task = "judge", form: CheckForm 
         )
 
 
-def validated(task: Task, form: CheckForm | None = None) -> str:
+def validated(task: Task, form: CheckForm | None = None, *, labelled: bool = False) -> str:
     """Return the labeling interface of a task, checked by the SDK; the server checks it again when it creates a project."""
     from label_studio_sdk.label_interface import LabelInterface  # takes two seconds: only when a project is created
 
-    interface = interface_of(task, form)
+    interface = interface_of(task, form, labelled=labelled)
     LabelInterface(interface).validate()
     return interface
 

@@ -73,7 +73,7 @@ def find_or_create(connection: Connection, title: str) -> Project:
             title=title,
             description="Created by Berdseye and kept in agreement with it.",
             expert_instruction=GUIDELINE,
-            label_config=validated("judge"),
+            label_config=validated("judge", labelled=True),
         )
 
 

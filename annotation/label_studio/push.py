@@ -26,9 +26,10 @@ from berdseye.annotation.label_studio.exchange_state import (
 from berdseye.annotation.label_studio.form import (
     RecordedVerdict,
     check_config,
+    label_data,
+    model_version,
     prediction_of,
     result_of,
-    shown_version,
     task_data,
 )
 from berdseye.annotation.label_studio.people import People
@@ -44,12 +45,16 @@ from berdseye.annotation.label_studio.tasks import (
     keep_one,
     last_change,
     look_up,
+    write_field,
 )
 from berdseye.data.errors import BadInputError
+from berdseye.data.records import DetectorVersion
 
 Progress = Callable[[int, int], None]
 Labels = Mapping[str, tuple[float, bool]]
 ExtraData = Mapping[str, Mapping[str, Any]]
+UNNAMED = DetectorVersion("detector")
+"""The detector of labels that come with no name."""
 _CHUNK = 500
 _NOT_FOUND = 404
 _BOTH_CHANGED = "Some judgments were changed in Label Studio too: pull them first, then push again."
@@ -61,14 +66,14 @@ def push(
     project: Project,
     pairs: Sequence[str],
     labels: Labels | None = None,
-    model_version: str = "",
+    detector: DetectorVersion = UNNAMED,
     *,
     more: ExtraData | None = None,
     progress: Progress | None = None,
 ) -> ExchangeReport:
     """Create tasks for these pairs, with a detector's labels as predictions, and push the judgments made here.
 
-    `labels` gives (probability, supports) by pair key; `model_version` names the detector; `more` gives further data of new
+    `labels` gives (probability, supports) of `detector` by pair key; `more` gives further data of new
     tasks. A project for one person gets only their judgments. `progress` is called with the pairs (done, total). Nothing
     counts as delivered before the server has confirmed it: after an interruption, another push completes the work and creates
     nothing twice. Judgments that were changed in Label Studio too are left to `pull`, and reported. Raises `BadInputError`
@@ -87,7 +92,7 @@ def push(
         project = reload_project(connection, project)
         purpose = purpose_of(judgments, project.key)
         check_config(project.config, project.title, purpose.task, purpose.form)
-        pusher = _Push(judgments, connection, project, purpose, labels or {}, shown_version(model_version), more or {})
+        pusher = _Push(judgments, connection, project, purpose, labels or {}, detector, more or {})
         report, done = ExchangeReport(), 0
         for chunk in batched_rows(keys, _CHUNK):
             report += pusher.chunk({key: records[key] for key in chunk})
@@ -103,10 +108,11 @@ class _Push:
 
     def __init__(
         self, judgments: Judgments, connection: Connection, project: Project, purpose: Purpose,
-        labels: Labels, version: str, more: ExtraData,
+        labels: Labels, detector: DetectorVersion, more: ExtraData,
     ) -> None:  # fmt: skip
         self._judgments, self._connection, self._project, self._purpose = judgments, connection, project, purpose
-        self._labels, self._version, self._more = labels, version, more
+        self._labels, self._detector, self._more = labels, detector, more
+        self._version = model_version(detector)
         self._people = People(judgments, connection)
 
     def chunk(self, records: Mapping[str, PairRecord]) -> ExchangeReport:
@@ -158,7 +164,7 @@ class _Push:
         new = [
             NewTask(
                 record.key,
-                {**task_data(record), **self._more.get(record.key, {})},
+                {**task_data(record), **self._label_data(record.key), **self._more.get(record.key, {})},
                 judgments[record.key],
                 self._predictions(record.key),
             )
@@ -182,19 +188,21 @@ class _Push:
     def _predictions(self, key: str) -> tuple[dict[str, Any], ...]:
         if key not in self._labels:
             return ()
-        probability, supports = self._labels[key]
-        return (prediction_of(probability, supports, self._version),)
+        return (prediction_of(self._detector, *self._labels[key]),)
+
+    def _label_data(self, key: str) -> dict[str, str]:
+        return label_data(self._project.config, self._detector, self._labels.get(key))
 
     def _predict(self, tasks: Sequence[RemoteTask]) -> ExchangeReport:
         """Add predictions to the tasks that have none of this version."""
-        new = [
-            {"task": task.id, **prediction}
-            for task in tasks
-            if self._version not in task.versions
-            for prediction in self._predictions(task.key)
-        ]
+        without = [task for task in tasks if task.key in self._labels and self._version not in task.versions]
+        new = [{"task": task.id, **one} for task in without for one in self._predictions(task.key)]
         if not new:
             return ExchangeReport()
+        # The text of a task that was judged stays the one that the person saw.
+        data = {task.id: self._label_data(task.key) for task in without if not task.annotations}
+        texts = {task: shown["detector"] for task, shown in data.items() if shown}
+        write_field(self._connection, self._project.id, "detector", texts)
         answer = self._connection.client.projects.import_predictions(self._project.id, request=new)
         return ExchangeReport(predictions=int(answer.created or 0))
 

@@ -333,6 +333,20 @@ def delete_tasks(connection: Connection, project: int, tasks: Sequence[RemoteTas
         )  # fmt: skip
 
 
+def write_field(connection: Connection, project: int, name: str, texts: Mapping[int, str]) -> None:
+    """Set one field of the `data` of tasks, by task id, in one request for all tasks that get the same text."""
+    by_text: dict[str, list[int]] = defaultdict(list)
+    for task, text in texts.items():
+        by_text[text].append(task)
+    for text, tasks in by_text.items():
+        # One request for each of 300 tasks took 49 s; this took 7 s, with 100 different texts.
+        connection.client.actions.create(
+            id="add_data_field", project=project,
+            selected_items={"all": False, "included": tasks},
+            request_options={"additional_body_parameters": {"value_name": name, "value_type": "String", "value": text}},
+        )  # fmt: skip
+
+
 def _import(task: NewTask, people: People) -> dict[str, Any]:
     annotations = [
         # Nested annotations are ground truth unless the import says otherwise.

@@ -1,7 +1,7 @@
 """One-line descriptions of a detector's quality, shown wherever its labels are."""
 
 from berdseye.app.components.plain_text import escaped
-from berdseye.detectors.opinions import Grade
+from berdseye.data.records import Grade
 from berdseye.detectors.protocol import Detector
 from berdseye.evaluation.exploration.inspection import Agreement
 from berdseye.evaluation.measures.shown import shown

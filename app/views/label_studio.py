@@ -71,7 +71,7 @@ def draw_batches(batches: list[Batch]) -> None:
     st.subheader("Batches")
     st.caption(
         "Berdseye creates one project per annotator of the batch, with their share of the pairs, or a single project if the "
-        "batch is open to anyone. A blind batch has no predictions."
+        "batch is open to anyone. A blind batch has no predictions, and a detector of grade topic selects no verdict."
     )
     names = [batch.name for batch in batches if batch.is_open and batch.shown_share is None]
     left, middle, right = st.columns([3, 2, 1], vertical_alignment="bottom")

@@ -17,11 +17,11 @@ from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.demo.content import topics
 from berdseye.data.files.atomic import write_json
 from berdseye.data.progress import Progress, silent
-from berdseye.data.records import STANCES, Pair
+from berdseye.data.records import STANCES, Grade, Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.labelling import predict_all
-from berdseye.detectors.opinions import SHIPPED_GRADES, Grade, Graded, write_grade
+from berdseye.detectors.opinions import SHIPPED_GRADES, Graded, write_grade
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.trained import Trained
 from berdseye.detectors.training.training import TrainingPlan, train_detector

@@ -26,11 +26,11 @@ from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.grammar import Call, parse
 from berdseye.data.labels import LabelStore
 from berdseye.data.progress import Progress, silent
-from berdseye.data.records import Pair, pair_key
+from berdseye.data.records import Grade, Pair, pair_key
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import detector_kinds, parse_detector
 from berdseye.detectors.labelling import label_keys
-from berdseye.detectors.opinions import Grade, grade_of
+from berdseye.detectors.opinions import grade_of
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.thresholds import Tuned, version_in_use
 from berdseye.detectors.trained import adopted_detector, detector_names

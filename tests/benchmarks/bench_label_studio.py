@@ -11,6 +11,7 @@ from berdseye.annotation.label_studio.project import find_or_create
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.push import push
 from berdseye.annotation.label_studio.server import start
+from berdseye.data.records import DetectorVersion
 from berdseye.data.workspace import Workspace
 
 _PAIRS = 2000
@@ -46,7 +47,7 @@ def test_pushing_two_thousand_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         project = find_or_create(connection, "Berdseye")
 
         began = time.perf_counter()
-        report = push(judgments, connection, project, keys, labels, "embedded")
+        report = push(judgments, connection, project, keys, labels, DetectorVersion("embedded"))
         seconds = time.perf_counter() - began
         print(f"\npush of {_PAIRS} pairs with predictions: {seconds:.1f} s (bar {_PUSH_BAR:.0f} s)")
         assert (report.tasks_created, report.predictions) == (_PAIRS, _PAIRS)

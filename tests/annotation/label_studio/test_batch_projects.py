@@ -1,6 +1,8 @@
 """Batches in Label Studio: who gets which project, what it shows, and whose words come back as the batch's."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -19,6 +21,7 @@ from berdseye.annotation.judgments.adjudication import disputes
 from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord
 from berdseye.annotation.judgments.recorded import JudgmentDetails
 from berdseye.annotation.judgments.schema import batch_items
+from berdseye.annotation.label_studio.batch_projects import write_batch_file
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.exchange import pull_from_projects, push_to_projects, sync
 from berdseye.annotation.label_studio.exchange_state import ExchangeReport, waiting, waiting_pairs
@@ -30,6 +33,7 @@ from berdseye.data.errors import BadInputError
 
 pytestmark = pytest.mark.label_studio
 MakeBatch = Callable[..., Batch]
+GRADED = {"detector": "embedded", "version": "7", "grade": "stance"}
 
 
 @pytest.fixture
@@ -96,13 +100,15 @@ def test_each_of_the_people_has_a_project_with_their_share_and_no_prediction(
 def test_a_batch_for_anyone_is_one_project_with_predictions_where_it_is_not_blind(
     judgments: Judgments, people: list[Annotator], make_batch: MakeBatch, connection: Connection, project: Project
 ) -> None:
-    batch = make_batch(per_pair=2, blind=False, order="uncertainty", recipe={"detector": "embedded", "version": "7"})
+    batch = make_batch(per_pair=2, blind=False, order="uncertainty", recipe=GRADED)
     (sent,) = push_to_projects(judgments, connection, batch)
     assert sent.person is None
     assert (sent.report.tasks_created, sent.report.predictions) == (4, 4)
     shown = connection.client.projects.get(id=sent.project.id)
     assert (shown.maximum_annotations, shown.model_version) == (2, "embedded 7")
+    assert "$detector" not in sent.project.config, "the predictions say it"
     tasks = all_tasks(connection, sent.project.id)
+    assert "detector" not in tasks[0].data
     with judgments.reading() as connection_to_log:
         order = select(batch_items.c.pair).where(batch_items.c.batch_id == batch.id).order_by(batch_items.c.priority)
         drawn = list(connection_to_log.execute(order).scalars())
@@ -126,6 +132,61 @@ def test_a_batch_for_anyone_is_one_project_with_predictions_where_it_is_not_blin
     (again,) = push_to_projects(judgments, connection, batch)
     assert (again.report.tasks_created, again.report.annotations_created) == (4, 3)
     assert again.project.key != sent.project.key
+
+
+@pytest.mark.parametrize("grade", [{}, {"grade": "topic"}], ids=["none", "topic"])
+def test_a_detector_of_topics_preselects_nothing_and_its_label_is_a_text(
+    judgments: Judgments, people: list[Annotator], make_batch: MakeBatch, connection: Connection, grade: dict[str, str]
+) -> None:
+    batch = make_batch(blind=False, recipe={"detector": "embedded", "version": "7", "threshold": 0.5, **grade})
+    (sent,) = push_to_projects(judgments, connection, batch)
+    assert (sent.report.tasks_created, sent.report.predictions) == (4, 4)
+    assert connection.client.projects.get(id=sent.project.id).model_version == "embedded 7 (topic)"
+    tasks = {task.key: task for task in all_tasks(connection, sent.project.id)}
+    shown = [tasks[pair(i).key] for i in range(4)]
+    assert [task.data["detector"] for task in shown] == [
+        "embedded: off topic (P = 0.10)", "embedded: off topic (P = 0.30)",
+        "embedded: on topic (P = 0.50)", "embedded: on topic (P = 0.70)",
+    ]  # fmt: skip
+    [prediction] = connection.client.tasks.get(id=str(shown[3].id)).predictions or []
+    assert (prediction.score, prediction.result) == (pytest.approx(0.7), [])
+    annotate(connection, shown[0], user_of(connection, people[0]), RecordedVerdict("unsure", ""))
+    assert pull_from_projects(judgments, connection, [batch])[0].report == ExchangeReport(pulled_new=1)
+    assert judgments.history(shown[0].key)[-1]["shown"] is True, "the text was there"
+    assert push_to_projects(judgments, connection, batch)[0].report == ExchangeReport()
+
+    connection.client.tasks.delete(id=str(shown[1].id))
+    judgments.judge(people[1], shown[1].key, "supports", source="annotate")
+    sync(judgments, connection, sent.project)
+    again = next(task for task in all_tasks(connection, sent.project.id) if task.key == shown[1].key)
+    assert again.data["detector"] == "(no label)", "an exchange without labels"
+    push_to_projects(judgments, connection, batch)
+    again = next(task for task in all_tasks(connection, sent.project.id) if task.key == shown[1].key)
+    assert (len(again.annotations), again.predicted) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("grade", "text", "prediction"),
+    [
+        ("stance", None, (0.9, ["does not support"])),
+        ("topic", "embedded: off topic (P = 0.10)", (0.1, [])),
+    ],
+)
+def test_the_file_of_a_batch_has_the_same_predictions(
+    make_batch: MakeBatch,
+    judgments: Judgments,
+    tmp_path: Path,
+    grade: str,
+    text: str,
+    prediction: tuple[float, list[str]],
+) -> None:
+    batch = make_batch(1, blind=False, recipe=GRADED | {"grade": grade})
+    form = write_batch_file(judgments, batch, tmp_path / "far.json").read_text()
+    (task,) = json.loads((tmp_path / "far.json").read_text())
+    assert ("$detector" in form, task["data"].get("detector")) == (text is not None, text)
+    (found,) = task["predictions"]
+    choices = [choice for region in found["result"] for choice in region["value"]["choices"]]
+    assert (found["score"], choices) == (pytest.approx(prediction[0]), prediction[1])
 
 
 def test_a_decision_is_agreed_with_or_not(judgments: Judgments, make_batch: MakeBatch, connection: Connection) -> None:

@@ -1,6 +1,7 @@
 """A batch through the commands: sent, received, listed; and a file there and back."""
 
 import json
+import re
 from pathlib import Path
 from uuid import uuid4
 
@@ -12,11 +13,15 @@ from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.form import RecordedVerdict
-from berdseye.annotation.label_studio.project import batch_purposes, project_by_mark
+from berdseye.annotation.label_studio.project import batch_purposes, find_or_create, project_by_mark
 from berdseye.annotation.label_studio.tasks import all_tasks
 from berdseye.app.cli import cli
 from berdseye.data.errors import BadInputError
+from berdseye.data.settings_file import read_settings, save_settings
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.opinions import grade_of
+from berdseye.detectors.trained import adopted_detector
 
 pytestmark = pytest.mark.label_studio
 
@@ -51,6 +56,26 @@ def test_a_batch_is_sent_received_and_listed(
     told = run(workspace, "label-studio", "check")
     assert connection.url in told
     assert "legacy token" in told
+
+
+def test_the_project_of_the_workspace_shows_the_labels_of_the_adopted_detector(
+    judgments: Judgments, people: list[Annotator], connection: Connection, workspace: Workspace
+) -> None:
+    title = f"Own {uuid4().hex[:8]}"
+    save_settings(workspace, {("label_studio", "project"): title}, read_settings(workspace).version)
+    create_batch(judgments, BatchPlan("blind"), [Item(pair(0))])
+    for one in judgments.add_pairs([pair(0), pair(1)]):
+        judgments.judge(people[0], one, "supports", source="annotate")
+    run(workspace, "judgments", "push")
+    detector = parse_detector(adopted_detector(workspace), workspace)
+    assert grade_of(workspace, detector) == "topic"
+    project = find_or_create(connection, title)
+    assert project.model_version == f"{detector.name} {detector.version} (topic)"
+    tasks = {task.key: task for task in all_tasks(connection, project.id, versions=True)}
+    blind, labelled = tasks[pair(0).key], tasks[pair(1).key]
+    assert (blind.data["detector"], blind.predicted) == ("(no label)", False)
+    assert labelled.versions == {project.model_version}
+    assert re.fullmatch(rf"{detector.name}: (on|off) topic \(P = \d\.\d\d\)", labelled.data["detector"])
 
 
 def test_a_file_goes_out_and_comes_in(judgments: Judgments, workspace: Workspace, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from berdseye.annotation.label_studio.form import RecordedVerdict, result_of, ta
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.push import push
 from berdseye.annotation.label_studio.tasks import raw_tasks
+from berdseye.data.records import DetectorVersion
 
 pytestmark = pytest.mark.label_studio
 MakePairs = Callable[[int], list[str]]
@@ -32,7 +33,7 @@ def keys(
     keys = make_pairs(6)
     for key in keys:
         judgments.judge(people[0], key, "supports", source="annotate")
-    push(judgments, connection, project, keys, dict.fromkeys(keys, (0.7, True)), "m")
+    push(judgments, connection, project, keys, dict.fromkeys(keys, (0.7, True)), DetectorVersion("m"))
     return keys
 
 

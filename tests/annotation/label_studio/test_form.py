@@ -11,6 +11,8 @@ from berdseye.annotation.label_studio.form import (
     CONFIG,
     RecordedVerdict,
     check_config,
+    interface_of,
+    label_data,
     pair_of,
     prediction_of,
     read_judgment,
@@ -21,6 +23,7 @@ from berdseye.annotation.label_studio.form import (
 )
 from berdseye.annotation.label_studio.people import email_of
 from berdseye.data.errors import BadInputError
+from berdseye.data.records import DetectorVersion, Grade
 
 A, B, C = RecordedVerdict("supports", ""), RecordedVerdict("does not support", "why"), RecordedVerdict("unsure", "")
 
@@ -111,9 +114,36 @@ def test_a_changed_form_is_refused_by_name(changed: str, named: str) -> None:
 
 
 def test_the_score_of_a_prediction_is_that_of_its_verdict() -> None:
-    assert prediction_of(0.9, True, "m")["score"] == pytest.approx(0.9)
-    assert prediction_of(0.2, False, "m")["score"] == pytest.approx(0.8)
-    assert prediction_of(0.2, False, "m")["result"][0]["value"]["choices"] == ["does not support"]
+    detector = DetectorVersion("nli(X,k=1)", "7", grade="stance")
+    assert prediction_of(detector, 0.9, True)["score"] == pytest.approx(0.9)
+    assert prediction_of(detector, 0.2, False)["score"] == pytest.approx(0.8)
+    assert prediction_of(detector, 0.2, False)["result"][0]["value"]["choices"] == ["does not support"]
+    assert prediction_of(detector, 0.2, False)["model_version"] == "nli(X;k=1) 7"
+
+
+@pytest.mark.parametrize("supports", [True, False])
+def test_a_prediction_of_a_detector_of_topics_has_a_score_and_no_verdict(supports: bool) -> None:
+    prediction = prediction_of(DetectorVersion("embedded", "7"), 0.43, supports)
+    assert prediction == {"model_version": "embedded 7 (topic)", "score": 0.43, "result": []}
+    assert LabelInterface(validated("judge", labelled=True)).validate_prediction(prediction, return_errors=True) == []
+
+
+@pytest.mark.parametrize(
+    ("grade", "label", "shown"),
+    [
+        ("topic", (0.43, True), "embedded: on topic (P = 0.43)"),
+        ("topic", (0.1, False), "embedded: off topic (P = 0.10)"),
+        ("stance", (0.43, True), "embedded: supports (P = 0.43)"),
+        ("stance", (0.1, False), "embedded: does not support (P = 0.10)"),
+        ("topic", None, "(no label)"),
+    ],
+)
+def test_a_task_shows_its_label_as_a_text(grade: Grade, label: tuple[float, bool] | None, shown: str) -> None:
+    detector, labelled = DetectorVersion("embedded", "7", grade=grade), interface_of("judge", labelled=True)
+    assert label_data(labelled, detector, label) == {"detector": shown}
+    assert label_data(CONFIG, detector, label) == {}
+    check_config(labelled, "any")
+    LabelInterface(labelled).validate()
 
 
 def test_versions_have_no_comma() -> None:

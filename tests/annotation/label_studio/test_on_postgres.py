@@ -15,6 +15,7 @@ from berdseye.annotation.label_studio.exchange_state import ExchangeReport
 from berdseye.annotation.label_studio.form import RecordedVerdict
 from berdseye.annotation.label_studio.project import find_or_create
 from berdseye.annotation.label_studio.server import start
+from berdseye.data.records import DetectorVersion
 from berdseye.data.workspace import Workspace
 from tests.annotation import postgres_server
 
@@ -56,7 +57,7 @@ def test_push_annotate_and_pull(
         for key in keys[:20]:
             judgments.judge(person, key, "supports", source="annotate", comment=f"{person.name} <b>")
 
-    report = sync(judgments, connection, project, keys, dict.fromkeys(keys, (0.7, True)), "m")
+    report = sync(judgments, connection, project, keys, dict.fromkeys(keys, (0.7, True)), DetectorVersion("m"))
 
     assert (report.tasks_created, report.predictions, report.annotations_created) == (40, 40, 60)
     assert held_there(connection, project) == held_here(judgments)
@@ -71,4 +72,10 @@ def test_push_annotate_and_pull(
 
     assert report == ExchangeReport(pulled_new=1, pulled_changed=1, pulled_withdrawn=1, annotations_deleted=1)
     assert held_there(connection, project) == held_here(judgments)
+    assert not find_drift(judgments, connection, project)
+
+    other = DetectorVersion("n", grade="stance")
+    assert sync(judgments, connection, project, keys, dict.fromkeys(keys, (0.2, False)), other).predictions == 40
+    texts = {key: task_of(connection, project, key).data["detector"] for key in (keys[30], keys[31])}
+    assert list(texts.values()) == ["m: on topic (P = 0.70)", "n: does not support (P = 0.20)"]
     assert not find_drift(judgments, connection, project)

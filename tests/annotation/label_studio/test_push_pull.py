@@ -1,20 +1,26 @@
 """Judgments here and annotations there come into agreement, whoever changed what."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
+import httpx
 import pytest
 from there import annotate, change, held_here, held_there, task_of, user_of
 
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.drift import find_drift
 from berdseye.annotation.label_studio.exchange import sync
 from berdseye.annotation.label_studio.exchange_state import ExchangeReport, waiting, waiting_pairs
-from berdseye.annotation.label_studio.form import RecordedVerdict, result_of
-from berdseye.annotation.label_studio.project import Project, find_or_create, project_by_id
+from berdseye.annotation.label_studio.form import RecordedVerdict, result_of, validated
+from berdseye.annotation.label_studio.project import Project, create_project, find_or_create, project_by_id
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.push import push
+from berdseye.annotation.label_studio.server import Server
 from berdseye.annotation.label_studio.tasks import all_tasks
+from berdseye.data.records import DetectorVersion
 from berdseye.data.workspace import Workspace
 
 pytestmark = pytest.mark.label_studio
@@ -43,17 +49,17 @@ def test_a_first_push_brings_all_and_a_second_nothing(
     for person in people:
         for key in keys[:4]:
             judgments.judge(person, key, "does not support", source="annotate", comment=person.name)
-    labels = dict.fromkeys(keys, (0.25, False))
+    labels, detector = dict.fromkeys(keys, (0.25, False)), DetectorVersion("nli(X,k=1)", grade="stance")
     seen: list[tuple[int, int]] = []
     assert waiting(judgments) == 12
 
-    report = push(judgments, connection, project, keys, labels, "nli(X,k=1)", progress=lambda *p: seen.append(p))
+    report = push(judgments, connection, project, keys, labels, detector, progress=lambda *p: seen.append(p))
 
     assert (report.tasks_created, report.predictions, report.annotations_created) == (7, 7, 12)
     assert seen[-1] == (7, 7)
     assert held_there(connection, project) == held_here(judgments)
     assert waiting(judgments) == waiting(judgments, project.key) == 0
-    assert push(judgments, connection, project, keys, labels, "nli(X,k=1)") == NOTHING
+    assert push(judgments, connection, project, keys, labels, detector) == NOTHING
     assert pull(judgments, connection, project) == NOTHING
     stored = connection.client.tasks.get(id=str(task_of(connection, project, keys[0]).id))
     assert [(p.score, p.model_version) for p in stored.predictions] == [(0.75, "nli(X;k=1)")]
@@ -61,13 +67,52 @@ def test_a_first_push_brings_all_and_a_second_nothing(
 
 
 def test_another_detector_adds_its_predictions_and_is_the_one_shown(
-    judgments: Judgments, make_pairs: MakePairs, connection: Connection, project: Project
+    judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, connection: Connection, project: Project
 ) -> None:
     keys = make_pairs(3)
-    push(judgments, connection, project, keys, dict.fromkeys(keys, (0.9, True)), "first")
-    again = push(judgments, connection, project, keys, dict.fromkeys(keys, (0.8, True)), "second")
+    first, second = DetectorVersion("first"), DetectorVersion("second", grade="stance")
+    push(judgments, connection, project, keys, dict.fromkeys(keys, (0.9, True)), first)
+    annotate(connection, task_of(connection, project, keys[0]), user_of(connection, people[0]), UNSURE)
+    pull(judgments, connection, project)
+    again = push(judgments, connection, project, keys, dict.fromkeys(keys, (0.8, True)), second)
     assert again == ExchangeReport(predictions=3)
     assert project_by_id(connection, project.id).model_version == "second"
+    shown = {task.key: task.data["detector"] for task in all_tasks(connection, project.id)}
+    texts = ["first: on topic (P = 0.90)", "second: supports (P = 0.80)", "second: supports (P = 0.80)"]
+    assert [shown[key] for key in keys] == texts, "a judged task keeps the text that its annotator saw"
+    assert push(judgments, connection, project, keys, dict.fromkeys(keys, (0.8, True)), second) == NOTHING
+    assert pull(judgments, connection, project) == NOTHING
+
+
+def test_predictions_of_topics_replace_those_of_sides_that_an_earlier_version_pushed(
+    judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, connection: Connection, server: Server
+) -> None:
+    old = create_project(connection, title=f"Old {uuid4().hex[:12]}", label_config=validated("judge"))
+    keys, labels = (found := make_pairs(3)), {key: (0.3 + 0.2 * n, n > 0) for n, key in enumerate(found)}
+    # An earlier version pushed a verdict under the bare name of any detector, as this one does for the grade `stance`.
+    push(judgments, connection, old, keys, labels, DetectorVersion("embedded", "7", grade="stance"))
+    judged = task_of(connection, old, keys[0])
+    annotate(connection, judged, user_of(connection, people[0]), RecordedVerdict("supports", "as preselected"))
+    assert pull(judgments, connection, old) == ExchangeReport(pulled_new=1)
+    before = held_there(connection, old)
+    assert not find_drift(judgments, connection, old)
+
+    topic = DetectorVersion("embedded", "7")
+    assert sync(judgments, connection, old, keys, labels, topic) == ExchangeReport(predictions=3)
+
+    assert held_there(connection, old) == before == held_here(judgments)
+    assert len(judgments.history(keys[0])) == 1
+    assert not find_drift(judgments, connection, old)
+    assert sync(judgments, connection, old, keys, labels, topic) == NOTHING
+    answer = connection.client.tasks.list(
+        project=old.id, query=json.dumps({"ordering": ["-tasks:predictions_score"]}), resolve_uri=False
+    )
+    by_score = [(task.data["ext_id"], task.predictions_score) for task in answer.items or ()]
+    assert by_score == [(keys[2], pytest.approx(0.7)), (keys[1], pytest.approx(0.5)), (keys[0], pytest.approx(0.3))]
+    # What the labeling page of the next annotator loads.
+    signed = {"Authorization": f"Token {server.token}"}
+    task = httpx.get(f"{server.url}/api/projects/{old.id}/next", headers=signed, timeout=60, trust_env=False).json()
+    assert [(one["model_version"], one["result"]) for one in task["predictions"]] == [("embedded 7 (topic)", [])]
 
 
 def test_changes_and_withdrawals_here_arrive_there(

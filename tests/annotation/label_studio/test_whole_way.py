@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.server import ADMIN_EMAIL
+from berdseye.annotation.label_studio.exchange import push_to_projects
+from berdseye.annotation.label_studio.server import ADMIN_EMAIL, read_credentials
 from berdseye.app.cli import cli
 from berdseye.data.workspace import Workspace
 from tests.browser.served import Served, chromium, go, new_context, served, settled, shown_text, visit
@@ -41,6 +42,27 @@ def app(own: Connection, tmp_path: Path) -> Iterator[Served]:
 def run(workspace: Workspace, *words: str) -> str:
     done = CliRunner().invoke(cli, [*words, "--workspace", str(workspace.folder)], catch_exceptions=False)
     return done.output
+
+
+@pytest.mark.parametrize("grade", ["topic", "stance"])
+def test_only_a_detector_of_sides_selects_a_verdict_in_advance(own: Connection, browser: Browser, grade: str) -> None:
+    judgments = Judgments.open(Workspace.open(own.folder.parent).judgments_url)
+    recipe = {"detector": "embedded", "version": "7", "grade": grade}
+    plan = BatchPlan(f"{grade}-{uuid4().hex[:6]}", blind=False, recipe=recipe)
+    (sent,) = push_to_projects(judgments, own, create_batch(judgments, plan, [Item(pair(200), 0.7, True)]))
+    admin = read_credentials(own.folder)
+    page = new_context(browser).new_page()
+    page.goto(f"{own.url}/projects/{sent.project.id}/data?labeling=1")
+    page.locator("input[name=email]").fill(admin.email)
+    page.locator("input[name=password]").fill(admin.password)
+    page.locator("input[name=password]").press("Enter")
+    page.wait_for_url(lambda url: "/projects/" in url)
+    page.goto(f"{own.url}/projects/{sent.project.id}/data?labeling=1")
+    expect(page.get_by_role("radio", name="supports", exact=False).first).to_be_attached()
+    expect(page.get_by_text("Detector embedded: on topic (P = 0.70)")).to_have_count(int(grade == "topic"))
+    expect(page.get_by_role("radio", checked=True)).to_have_count(int(grade == "stance"))
+    page.context.close()
+    judgments.engine.dispose()
 
 
 def shown_account(page: Page) -> tuple[str, str]:

@@ -16,10 +16,11 @@ from berdseye.annotation.label_studio.form import RecordedVerdict
 from berdseye.annotation.label_studio.people import People
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.tasks import RemoteTask, all_tasks, raw_tasks
+from berdseye.data.records import DetectorVersion
 
 Where = tuple[str, int]
 """A pair and an annotator's id."""
-VERSION = "m"
+VERSION = DetectorVersion("m", grade="stance")
 _SYNCS = 8
 
 

@@ -178,6 +178,7 @@ def test_an_experiment_shows_the_label_to_the_share_asked_for(held: Judgments) -
         output("batch", "create", "try", "--run", RUN, "--experiment", 0.5, "--detector", "random", "--json")
     )
     assert (made["shown_share"], made["blind"], made["recipe"]["detector"]) == (0.5, False, "random")
+    assert made["recipe"]["grade"] == "topic"
     assert "an experiment, the detector's label shown for 50%" in output("batch", "show", "try")
     batch = load_batch(held, "try")
     queue, person = BatchQueue(held, batch), held.sign_in("Ana")

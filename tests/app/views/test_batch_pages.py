@@ -95,21 +95,22 @@ def test_two_people_get_different_pairs_and_a_pause_frees_one(held: Judgments) -
     assert says(ana, r"\bno pair\b", "success")
 
 
-def test_the_detectors_label_is_shown_to_those_who_verify_it(held: Judgments) -> None:
+def test_the_decision_is_shown_to_those_who_verify_it(held: Judgments) -> None:
     create_batch(held, BatchPlan("b", task="verify", blind=False), items(2))
     at = drawn("annotate", name="Ana")
-    assert says(at, r"detector.*\*\*supports\*\*")
+    assert says(at, r"Decision.*\*\*supports\*\*")
     press(at, "Disagree")
-    assert says(at, r"detector.*\*\*does not support\*\*")
+    assert says(at, r"Decision.*\*\*does not support\*\*")
     press(at, "Agree")
     assert [j.verdict for j in held.present()] == ["does not support"] * 2
     assert held.frame()["shown"].tolist() == [True, True]
 
 
-def test_a_batch_that_is_not_blind_shows_the_label_before_the_verdict(held: Judgments) -> None:
-    create_batch(held, BatchPlan("b", blind=False), items(1))
+@pytest.mark.parametrize(("grade", "words"), [("stance", "supports"), ("topic", "on topic")])
+def test_a_batch_that_is_not_blind_shows_the_label_before_the_verdict(held: Judgments, grade: str, words: str) -> None:
+    create_batch(held, BatchPlan("b", blind=False, recipe={"grade": grade}), items(1))
     at = drawn("annotate", name="Ana")
-    assert says(at, r"detector.*\*\*supports\*\*.*\b0\.90\b")
+    assert says(at, rf"detector.*\*\*{words}\*\*.*\b0\.90\b")
     press(at, "Supports")
     assert held.frame()["shown"].tolist() == [True]
 
