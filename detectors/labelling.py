@@ -103,14 +103,13 @@ def share_unsure(
 ) -> float | None:
     """Return the share of pairs, from 0 to 1, that a detector is unsure about at its own threshold or at `threshold`.
 
-    `supporting` is P(supports), float32[n]; pairs without a label (NaN) do not count. None for a detector of grade `topic`, which
-    does not tell sides, and without pairs.
+    `supporting` is P(supports), float32[n]; pairs without a label (NaN) do not count. None without pairs.
     """
-    known, grade = supporting[~np.isnan(supporting)], grade_of(workspace, detector)
-    if grade == "topic" or not len(known):
+    known = supporting[~np.isnan(supporting)]
+    if not len(known):
         return None
     at = detector.threshold if threshold is None else threshold
-    return float(unsure_about(grade, at, unsure_width(workspace), known).mean())
+    return float(unsure_about(at, unsure_width(workspace), known).mean())
 
 
 def unsure_width(workspace: Workspace | None) -> float:

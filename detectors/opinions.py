@@ -79,22 +79,16 @@ def opinions(
     A probability of support within `unsure` of the threshold is the opinion `unsure`, and NaN is `not yet`. Only a detector of
     grade `stance` says which side a passage takes.
     """
-    near = unsure_about(grade, threshold, unsure, supporting)
+    near = unsure_about(threshold, unsure, supporting)
     return [
         "unsure" if is_near else _opinion(grade, threshold, p, against)
         for is_near, p, against in zip(near.tolist(), supporting.tolist(), opposing.tolist(), strict=True)
     ]
 
 
-def unsure_about(
-    grade: Grade, threshold: float, unsure: float, supporting: npt.NDArray[np.float32]
-) -> npt.NDArray[np.bool_]:
-    """Return which pairs a detector is unsure about, bool[n], from P(supports), float[n] (NaN: not yet labelled, so not unsure).
-
-    These are the pairs within `unsure` of the threshold; a detector of grade `topic`, which does not tell sides, is never unsure.
-    """
-    if grade == "topic":
-        return np.zeros(len(supporting), dtype=np.bool_)
+def unsure_about(threshold: float, unsure: float, supporting: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
+    """Return which pairs a detector is unsure about, bool[n], from P(supports), float[n] (NaN: not yet labelled, so not unsure):
+    those within `unsure` of the threshold."""
     return np.asarray(np.abs(supporting.astype(np.float64) - threshold) < unsure, dtype=np.bool_)
 
 

@@ -84,8 +84,8 @@ def evaluate(
     take labels from --qrels, or from the workspace with --dataset, --corpus and --labels. Missing questions are reported on
     standard error.
 
-    If the labels come from a detector of grade stance, `unsure_share` in the JSON output, and a note, give the share of the pairs
-    it labels in the top k that it is unsure about. Labels of pairs near the threshold are the least certain.
+    If labels come from a detector, `unsure_share` in the JSON output, and a note, give the share of the pairs it labels in the
+    top k that it is unsure about. Labels of pairs near the threshold are the least certain.
 
     To give merged or reworded perspectives the labels of the perspectives they came from, include `derived` in --labels, as in
     human>derived>embedded.

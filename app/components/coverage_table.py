@@ -16,7 +16,7 @@ from berdseye.evaluation.measures.shown import shown
 def coverage_table(question: Question, listings: Sequence[Listing]) -> None:
     """Draw a table with one row per perspective and one column per ranking: the first covering rank or 'missing'.
 
-    A rank says "topic" if its label comes from a detector that does not tell sides.
+    A rank says "topic" or "unsure" if its label comes from a detector that does not tell sides, or is unsure.
     """
     columns = [escaped(f"{entry.corpus} · {entry.pipeline}") for entry in listings]
     rows: dict[str, list[str]] = {}
@@ -36,8 +36,8 @@ def measures_line(listing: Listing, k: int) -> str:
 
 
 def missing_line(question: Question, listings: Sequence[Listing]) -> str:
-    """Return Markdown that lists the perspectives that no ranking covers, or says that every perspective is covered, or how many
-    only by the labels of a detector that does not tell sides."""
+    """Return Markdown that lists the perspectives that no ranking covers, or says that every perspective is covered, or for how
+    many no label says that a passage takes their side."""
     missing = [
         f"{perspective_mark(place)} {escaped(p.text)}"
         for place, p in enumerate(question.perspectives)
@@ -50,7 +50,7 @@ def missing_line(question: Question, listings: Sequence[Listing]) -> str:
     if of_topic:
         return (
             f":gray[No perspective is missing, but for {of_topic} of {len(places)} the labels tell only that a passage is on the "
-            "topic.]"
+            "topic, or are unsure.]"
         )
     return ":green[Every perspective is covered by at least one ranking.]"
 
@@ -76,4 +76,6 @@ def _first(listing: Listing, place: int) -> str:
     if rank is None:
         return ":red-badge[missing]"
     chip = next((hit.chips[place] for hit in listing.hits if hit.rank == rank), None)
-    return f"rank {rank}" if chip is None or chip.takes_side else f"rank {rank} :gray-badge[topic]"
+    if chip is None or chip.takes_side:
+        return f"rank {rank}"
+    return f"rank {rank} :gray-badge[{'topic' if chip.opinion == 'on topic' else 'unsure'}]"

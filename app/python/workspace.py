@@ -177,8 +177,8 @@ class Workspace:
 
     def detect(self, passage: str, perspectives: str | Sequence[str], detector: str | None = None) -> pd.DataFrame:
         """Label a text by a detector, by default the adopted one: perspective, probability (of support), supports, opinion and
-        detector. The opinion is `supports`, `opposes`, `neither` or `unsure`, or, from a detector of grade topic, `on topic` or
-        `off topic`."""
+        detector. The opinion is `supports`, `opposes`, `neither` or `unsure`, or, from a detector of grade topic, `on topic`,
+        `off topic` or `unsure`."""
         from berdseye.detectors.detector_registry import parse_detector
         from berdseye.detectors.labelling import opined
 

@@ -59,8 +59,9 @@ class Chip:
 
     @property
     def takes_side(self) -> bool:
-        """Whether the label that counts can tell sides: everybody's does, except a detector's that says "on topic"."""
-        return self.by != "detector" or self.opinion not in ("on topic", "off topic")
+        """Whether the label that counts says which side the passage takes: everybody's does, except the opinion of a detector
+        that is unsure or tells the topic alone."""
+        return self.by != "detector" or self.opinion not in ("on topic", "off topic", "unsure", "not yet")
 
 
 @dataclass(frozen=True)

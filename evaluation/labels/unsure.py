@@ -8,7 +8,6 @@ from berdseye.data.labels import LabelStore
 from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.labelling import share_unsure
-from berdseye.detectors.opinions import grade_of
 from berdseye.evaluation.labels.labelled_runs import keyed_run, with_labels
 from berdseye.evaluation.labels.sources import LabelSource
 
@@ -17,11 +16,10 @@ def unsure_in_run(workspace: Workspace, judgments: Judgments, run: Run, source: 
     """Return the share, from 0 to 1, of the pairs of a run's top k labelled by the detector that the detector is unsure about.
 
     Pairs that a source before the detector labels do not count, nor those that the detector has not labelled yet: it is not run.
-    None without a detector or such pairs, and for a detector of grade `topic`, which does not tell sides. Of several corrected
-    detectors it is the first.
+    None without a detector or such pairs. Of several corrected detectors it is the first.
     """
     detector = source.detector(workspace)
-    if detector is None or grade_of(workspace, detector) == "topic":
+    if detector is None:
         return None
     keyed = keyed_run(workspace, run, load_dataset(workspace, run.manifest.dataset), k)
     by_detector, before = keyed.keys != b"", LabelSource(source.plain.parts[:-1])

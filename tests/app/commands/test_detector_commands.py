@@ -18,7 +18,6 @@ from berdseye.data.records import Pair
 from berdseye.data.runs.stored import load_run
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
-from berdseye.detectors.opinions import Graded, write_grade
 from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.evaluation.labels.labelled_runs import keyed_run
 from tests.app.command_line import output
@@ -118,12 +117,9 @@ def test_a_bad_row_is_reported_with_file_and_line(
     assert f"{pairs}:6" in "".join(told.err.split("\n"))
 
 
-def test_score_reports_the_share_that_a_detector_of_sides_is_unsure_about(pairs: Path, workspace: Workspace) -> None:
+def test_score_reports_the_share_that_a_detector_is_unsure_about(pairs: Path, workspace: Workspace) -> None:
     asked = ("detector", "score", pairs, "--detector", "similarity(static)", "--workspace", workspace.folder)
     detector = parse_detector("similarity(static)", workspace)
-    assert json.loads(output(*asked, "--json"))["unsure"] is None, "a detector of topics is never unsure"
-    assert "unsure" not in output(*asked)
-    write_grade(workspace, Graded(detector.name, detector.version, "stance", 0.9, 0.8, 1.0, 191))
     p = detector.predict([Pair(text, perspective) for text, perspective, _ in ROWS])
     for threshold in (detector.threshold, float(p[0]), 1.0):
         found = json.loads(output(*asked, "--threshold", str(threshold), "--json"))
@@ -131,9 +127,7 @@ def test_score_reports_the_share_that_a_detector_of_sides_is_unsure_about(pairs:
     assert re.search(r"^unsure +0\.\d{3}  within 0\.1 of the threshold$", output(*asked), re.MULTILINE)
 
 
-def test_evaluate_reports_the_share_that_a_detector_of_sides_is_unsure_about(
-    demo_workspace: Workspace, tmp_path: Path
-) -> None:
+def test_evaluate_reports_the_share_that_a_detector_is_unsure_about(demo_workspace: Workspace, tmp_path: Path) -> None:
     own = Workspace.open(Path(shutil.copytree(demo_workspace.folder, tmp_path / "own")))
     asked = (
         "evaluate",
@@ -145,9 +139,7 @@ def test_evaluate_reports_the_share_that_a_detector_of_sides_is_unsure_about(
         "-w",
         own.folder,
     )
-    assert all("unsure_share" not in row for row in json.loads(output(*asked, "--labels", "stance")))
     detector = parse_detector("stance", own)
-    write_grade(own, Graded(detector.name, detector.version, "stance", 0.9, 0.8, 1.0, 191))
     run = load_run(own, "debate--web--bm25")
     rows = json.loads(output(*asked, "--labels", "stance"))
     for row, k in zip(rows, (1, 5), strict=True):

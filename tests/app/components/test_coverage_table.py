@@ -26,6 +26,10 @@ def test_perspectives_that_a_detector_of_topics_found_are_not_called_covered() -
     mixed = listing((True, "gold", "on topic"), (True, "detector", "on topic"))
     assert "for 1 of 2 the labels tell only that a passage is on the topic" in missing_line(QUESTION, [mixed])
     assert ":green[" in missing_line(QUESTION, [mixed, by_gold])
+    doubtful = listing((True, "gold", "on topic"), (True, "detector", "unsure"))
+    assert "for 1 of 2 the labels tell only that a passage is on the topic, or are unsure" in missing_line(
+        QUESTION, [doubtful]
+    )
     sided = listing((True, "detector", "supports"), (True, "detector", "supports"))
     assert ":green[" in missing_line(QUESTION, [sided])
     absent = listing((True, "gold", "on topic"), (False, "detector", "off topic"))
