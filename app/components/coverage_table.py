@@ -46,7 +46,7 @@ def missing_line(question: Question, listings: Sequence[Listing]) -> str:
     if missing:
         return f":red[Missing everywhere:] {' · '.join(missing)}"
     places = range(len(question.perspectives))
-    of_topic = sum(not any(_covered(entry, place, by_side=True) for entry in listings) for place in places)
+    of_topic = sum(not any(_takes_side(entry, place) for entry in listings) for place in places)
     if of_topic:
         return (
             f":gray[No perspective is missing, but for {of_topic} of {len(places)} the labels tell only that a passage is on the "
@@ -65,10 +65,9 @@ def without_labels(listings: Sequence[Listing], chosen: Shown) -> str:
     return f"{has}: every chip shows the detector's opinion."
 
 
-def _covered(listing: Listing, place: int, *, by_side: bool) -> bool:
-    return any(
-        hit.chips[place].supports and (hit.chips[place].takes_side or not by_side) for hit in listing.hits if hit.chips
-    )
+def _takes_side(listing: Listing, place: int) -> bool:
+    """Whether a label that says sides finds a passage for the perspective."""
+    return any(hit.chips[place].supports and hit.chips[place].takes_side for hit in listing.hits if hit.chips)
 
 
 def _first(listing: Listing, place: int) -> str:

@@ -6,7 +6,6 @@ These pairs come from a search and all are shown, so that no choice of pairs mak
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from berdseye.data.datasets.stored import GOLD, load_dataset
@@ -17,8 +16,9 @@ from berdseye.data.records import Pair
 from berdseye.data.runs.pairs import run_pairs
 from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.labelling import label
-from berdseye.detectors.protocol import Detector
+from berdseye.detectors.labelling import label, unsure_width
+from berdseye.detectors.opinions import unsure_about
+from berdseye.detectors.protocol import Detector, Floats
 
 ALL = "all"
 _FIGURES = ("agree", "unsure", "agree_sure", "called", "true")
@@ -35,7 +35,7 @@ def first_pages(
     are the shares that the detector and the gold labels call supporting. A pair that several runs retrieve counts once. Raises
     `BadInputError` if no pair has a gold label.
     """
-    store, unsure = LabelStore(workspace), float(workspace.settings["detectors"]["unsure"])
+    store, unsure = LabelStore(workspace), unsure_width(workspace)
     rows, parts = [], []
     for (dataset, question), pairs in _by_question(workspace, runs, k).items():
         gold = store.get(GOLD, [pair.key for pair in pairs])
@@ -43,7 +43,7 @@ def first_pages(
         if not known:
             continue
         p = label(store, detector, [pairs[place] for place in known], progress=progress)
-        compared = np.stack([p, gold[known]]).astype(np.float64)
+        compared = np.stack([p, gold[known]])
         parts.append(compared)
         rows.append({"dataset": dataset, "question": question, **_figures(compared, detector.threshold, unsure)})
     if not rows:
@@ -65,9 +65,9 @@ def _by_question(workspace: Workspace, runs: Iterable[Run], k: int) -> dict[tupl
     return {question: list(pairs.values()) for question, pairs in found.items()}
 
 
-def _figures(compared: npt.NDArray[np.float64], threshold: float, unsure: float) -> dict[str, float]:
+def _figures(compared: Floats, threshold: float, unsure: float) -> dict[str, float]:
     p, truth = compared[0], compared[1] >= 0.5
-    called, near = p >= threshold, np.abs(p - threshold) < unsure
+    called, near = p >= threshold, unsure_about(threshold, unsure, p)
     right = called == truth
     sure = right[~near].mean() if (~near).any() else np.nan
     shares = (right.mean(), near.mean(), sure, called.mean(), truth.mean())

@@ -47,7 +47,7 @@ def tune(
     From a file with a column split, only the rows of split dev are used, never those of split test. With --run, no labels are
     needed: the share of supporting pairs in its top k is estimated from the probabilities, and from people's judgments of these
     pairs if there are some, and the threshold moves with it. A threshold that calls more than half of the pairs supporting, or
-    more than twice or less than half as many as the detector's own, is not stored unless 30 pairs are judged or you pass --yes.
+    more than twice or less than half as many as the one in use, is not stored unless 30 pairs are judged or you pass --yes.
     With --share as well, this share of the pairs reaches the threshold, which is the better choice without judgments.
 
     The workspace keeps what each threshold was made from. --history prints it beside the text `VERSION at THRESHOLD` that numbers
