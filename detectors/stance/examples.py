@@ -161,6 +161,12 @@ def training_examples(folder: Path, seed: int = 0) -> dict[str, list[Example]]:
     }
 
 
+def texts_of(examples: Mapping[str, Sequence[Example]]) -> list[str]:
+    """Return the passages and perspectives of examples by source, each once, in alphabetical order."""
+    found = [example for rows in examples.values() for example in rows]
+    return sorted({text for example in found for text in (example.passage, *(s.text for s in example.statements))})
+
+
 def drawn(example: Example, denied: float, chance: Random) -> Example:
     """Choose a few perspectives of an example and add the denials of a share `denied` of them.
 

@@ -164,11 +164,15 @@ class PairTokenizer:
     """Token ids of passages with perspectives; a text that is too long is cut at its end, and `cut` counts how many were."""
 
     def __init__(self, base: str | Path) -> None:
-        self.tokenizer: Any = AutoTokenizer.from_pretrained(str(base)).backend_tokenizer
+        self.use(AutoTokenizer.from_pretrained(str(base)).backend_tokenizer)
+        self.cut = 0
+
+    def use(self, tokenizer: Any) -> None:
+        """Read with this tokenizer of the library `tokenizers` from now on; texts are neither cut nor padded by it."""
+        self.tokenizer = tokenizer
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
         self.first, self.last = ends(self.tokenizer.get_vocab())
-        self.cut = 0
 
     def row(self, passage: str, perspectives: Sequence[str]) -> Row:
         """Return ids, positions and segments of a passage and its perspectives."""

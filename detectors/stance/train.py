@@ -27,6 +27,7 @@ from berdseye.detectors.stance.examples import (
     PAIRS_FILE,
     POOL_FILE,
     SPLIT_FILE,
+    texts_of,
     training_examples,
 )
 from berdseye.detectors.stance.held_out import Scored, held_out, scored, threshold_from_others
@@ -57,6 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--exact", action="store_true", help="Keep weights of 32 bits instead of 8: four times as large, and nearer."
     )
+    parser.add_argument(
+        "--words", type=int, metavar="N", help="Keep the N entries of the table of words that the texts need most."
+    )
     parser.add_argument("--now", action="store_true", help="Use the last checkpoint as it is.")
     parser.add_argument(
         "--average-with",
@@ -70,6 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from berdseye.detectors.stance.export import export
     from berdseye.detectors.stance.network import PairTokenizer
     from berdseye.detectors.stance.training import StanceSettings, average_with, train
+    from berdseye.detectors.stance.vocabulary import keep_words
 
     try:
         torch.empty(0, device=options.device)
@@ -89,16 +94,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.base, examples, settings, options.work, as_it_is=options.now, progress=_print_progress
         )
         earlier = None if options.average_with is None else average_with(network, options.average_with)
+        tokenizer = PairTokenizer(options.base)
+        if options.words is not None:
+            keep_words(network, tokenizer, texts_of(examples), options.words)
     except BerdseyeError as error:
         print(error, file=sys.stderr)
         return 2
-    export(network, PairTokenizer(options.base), options.out, exact=options.exact)
+    export(network, tokenizer, options.out, exact=options.exact)
     files = (PAIRS_FILE, *(DEBATES_FOLDER / name for name in SOURCES), CLAIMS_FILE, POOL_FILE, SPLIT_FILE)
     card: dict[str, Any] = {
         "data": {str(path): hashlib.sha256((options.folder / path).read_bytes()).hexdigest() for path in files},
         "settings": settings._asdict(),
         "steps_taken": steps,
         "averaged_with_step": earlier,
+        "words": network.words.num_embeddings,
         "examples": {name: len(rows) for name, rows in examples.items()},
     }
     unmeasured = {"threshold": 0.5, "threshold_source": "", "measured": "", "calibration": (1.0, 0.0)}
