@@ -1,0 +1,116 @@
+"""`berdseye detector adapt`: what it trains, in which order it checks what it is given, and what it reports beforehand."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from berdseye.annotation.judgments.log import VERDICTS, Judgments, PairRecord
+from berdseye.app.cli import cli
+from berdseye.data.datasets.stored import save_dataset, split_of
+from berdseye.data.language_models import model_registry
+from berdseye.data.records import Perspective, Question
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.training import cards
+from berdseye.detectors.training.settings import Settings
+from tests.app.command_line import output
+from tests.data.language_models.scripted import ScriptedModel
+from tests.detectors.training.made_training import WORDS, yes_no_model
+from tests.offline_models import offline_models
+
+YES, NO, _ = VERDICTS
+QUESTIONS = [f"What of the {word} {number}?" for word in WORDS for number in range(12)]
+
+
+def passage(number: int) -> str:
+    """A passage of 40 words that no other number has."""
+    return " ".join(f"word{number}x{place}" for place in range(40))
+
+
+@pytest.fixture
+def writer(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
+    """The language model `api(scripted)`, which writes another passage each time."""
+    model = ScriptedModel(lambda _: passage(len(model.asked)))
+    monkeypatch.setattr(model_registry, "MODELS", {**model_registry.MODELS, "api": lambda *_: model})
+    return model
+
+
+@pytest.fixture
+def judged(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """A data set `cities` of one question, and judgments of other questions: 12 train pairs and 4 dev pairs."""
+    monkeypatch.setattr(cards, "RESAMPLES", 20)
+    views = (Perspective("Cars should be banned.", "supporting"), Perspective("Cars are useful.", "opposing"))
+    save_dataset(workspace, "cities", [Question("cars", "cities", "Should cars be banned?", views)])
+    judgments = Judgments.open(workspace.judgments_url)
+    ana = judgments.sign_in("Ana")
+    for split, wanted in (("train", 6), ("dev", 2)):
+        for question in [q for q in QUESTIONS if split_of(q) == split][:wanted]:
+            judge(judgments, ana, question)
+    judgments.engine.dispose()
+    return workspace
+
+
+def judge(judgments: Judgments, person: Any, question: str) -> None:
+    for verdict in (YES, NO):
+        pair = PairRecord("d", question, question, f"{verdict} {question}", "supporting", "c", "", f"On {question}")
+        (key,) = judgments.add_pairs([pair])
+        judgments.judge(person, key, verdict, source="annotate")
+
+
+def adapt(workspace: Workspace, *arguments: object) -> dict[str, Any]:
+    at = ("--model", "api(scripted)", "--of-each", 1, "--workspace", workspace.folder, "--json")
+    found: dict[str, Any] = json.loads(output("detector", "adapt", "cities", *at, *arguments))
+    return found
+
+
+def card_of(workspace: Workspace, name: str) -> dict[str, Any]:
+    card: dict[str, Any] = json.loads((workspace.detectors_folder / name / "card.json").read_text(encoding="utf-8"))
+    return card
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    with offline_models(tmp_path / "models", monkeypatch) as models:
+        yes_no_model(models / "tiny")
+        yield "tiny"
+
+
+def test_a_lora_adapter_is_trained_with_the_settings_that_are_given(
+    judged: Workspace, writer: ScriptedModel, tiny: str
+) -> None:
+    lora = ("--kind", "lora", "--base", tiny, "--epochs", 1, "--max-length", 400, "--alpha", 4, "--adopt", "never")
+    found = adapt(judged, *lora, "--rank", 2)
+    card = card_of(judged, "cities-adapted")
+    assert (found["detector"], found["written_pairs"], len(writer.asked)) == ("lora(cities-adapted)", 6, 5)
+    assert (card["kind"], card["base"], card["max_length"]) == ("lora", "tiny", 400)
+    assert card["splits"]["train"]["pairs"] == 18
+    config = json.loads((judged.detectors_folder / "cities-adapted/model/adapter_config.json").read_text())
+    assert (config["r"], config["lora_alpha"], config["lora_dropout"]) == (2, 4, Settings().dropout)
+    again = adapt(judged, *lora, "--rank", 2)
+    assert again["detector"] == "lora(cities-adapted)", "the same plan on the same data is trained once"
+    other = adapt(judged, *lora, "--rank", 3)
+    assert other["detector"] == "lora(cities-adapted-2)"
+    assert card_of(judged, "cities-adapted-2")["settings"]["rank"] == 3
+    assert len(writer.asked) == 5, "written passages are used again"
+
+
+def test_it_can_be_repeated_after_more_judging(judged: Workspace, writer: ScriptedModel) -> None:
+    assert adapt(judged, "--kind", "head", "--adopt", "never")["detector"] == "embedded(cities-adapted)"
+    judgments = Judgments.open(judged.judgments_url)
+    judge(judgments, judgments.sign_in("Ana"), [q for q in QUESTIONS if split_of(q) == "train"][7])
+    assert adapt(judged, "--kind", "head", "--adopt", "never")["detector"] == "embedded(cities-adapted-2)"
+    assert card_of(judged, "cities-adapted-2")["splits"]["train"]["pairs"] == 20
+    assert len(writer.asked) == 5
+
+
+def test_train_improve_and_adapt_offer_the_same_options() -> None:
+    group: Any = typer.main.get_command(cli)
+    detector = group.commands["detector"].commands
+    of = {name: {p.name: (p.default, p.help) for p in detector[name].params} for name in ("train", "improve", "adapt")}
+    shared = {name for name in of["train"] if name in of["adapt"] and name not in ("name", "set_", "demo")}
+    assert {"kind", "base", "teacher", "search", "trials", "rank", "alpha", "dropout", "max_length"} <= shared
+    for name in sorted(shared):
+        assert of["train"][name] == of["improve"][name] == of["adapt"][name], name
