@@ -52,8 +52,10 @@ def adapt(
     """Have passages written, train on them and on a training set of judgments, compare, and adopt according to `mode`.
 
     Passages about questions whose judgments are held out for dev or test are not trained on. With `number`, the detector gets
-    the first of the names NAME, NAME-2, NAME-3 … that no other plan or data has.
+    the first of the names NAME, NAME-2, NAME-3 … that no other plan or data has. Raises `BadInputError` for a training set that
+    is too small before the model is asked.
     """
+    set_to_train_on(made)
     judged = list(dict.fromkeys(pair.pair.passage for pair in made.pairs()))
     written = write_passages(model, CompletionCache(workspace), asked, judged, progress=progress)
     if number:

@@ -76,10 +76,11 @@ def adapt(
     writer_of_pairs = None if save is None else labelled_pairs_writer(save)
     mode = one_of("rule for adopting", adopt, ADOPTS)
     ws = open_workspace(workspace)
+    asked = to_write(ws, dataset, of_each)
     plan = training.plan(ws, name or f"{dataset}-adapted")
     if name is not None:
         check_name(ws, plan)
-    writer, asked = open_language_model(model, ws), to_write(ws, dataset, of_each)
+    writer = open_language_model(model, ws)
     if dry_run:
         most = highest_writing_cost(writer, asked)
         if json:

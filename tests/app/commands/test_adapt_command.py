@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from berdseye.annotation.judgments.log import VERDICTS, Judgments, PairRecord
-from berdseye.app.cli import cli
+from berdseye.app.cli import cli, main
 from berdseye.data.datasets.stored import save_dataset, split_of
 from berdseye.data.language_models import model_registry
 from berdseye.data.records import Perspective, Question
@@ -114,3 +114,71 @@ def test_train_improve_and_adapt_offer_the_same_options() -> None:
     assert {"kind", "base", "teacher", "search", "trials", "rank", "alpha", "dropout", "max_length"} <= shared
     for name in sorted(shared):
         assert of["train"][name] == of["improve"][name] == of["adapt"][name], name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nowhere", "--model", "api("), "Unknown data set 'nowhere'"),
+        (("nowhere", "--model", "local(/no/model)", "--kind", "lora"), "Unknown data set 'nowhere'"),
+        (("nowhere",), "Unknown data set 'nowhere'"),
+        (("cities",), "no default language model"),
+        (("cities", "--save", "x.csv"), "cannot be written as '.csv' files"),
+        (("cities", "--adopt", "better"), "Did you mean if-better"),
+        (("cities", "--model", "api(scripted)", "--kind", "lora"), "requires exactly one base model, got 0"),
+        (("cities", "--model", "api(scripted)", "--kind", "lora", "--base", "/no/model"), "no model at '/no/model'"),
+        (("cities", "--model", "api(scripted)", "--kind", "head", "--base", "stance"), "cannot start from 'stance'"),
+        (("cities", "--model", "api(scripted)", "--kind", "stacked", "--base", "random"), "at least two detectors"),
+        (("cities", "--model", "api(scripted)", "--teacher", "randon"), "Did you mean random"),
+        (("cities", "--model", "api(scripted)", "--rank", "3"), "--rank has no effect without --kind lora"),
+        (("cities", "--model", "api(scripted)", "--kind", "lora", "--base", "/", "--title", "top"), "top"),
+        (("cities", "--model", "api(scripted)", "--training-set", "nothing"), "Unknown training set"),
+        (("cities", "--model", "api(scripted)", "--training-set", "judged", "--demo"), "--demo has no effect"),
+        (("cities", "--model", "api(scripted)", "--name", "No Name"), "No Name"),
+    ],
+)
+def test_what_is_wrong_is_reported_before_a_passage_is_written(
+    judged: Workspace,
+    writer: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    said: str,
+) -> None:
+    line = refusal(judged, monkeypatch, capsys, *arguments)
+    assert said in line
+    assert writer.asked == []
+    assert not judged.training_sets_folder.exists()
+
+
+def test_too_few_judgments_are_reported_before_a_passage_is_written(
+    workspace: Workspace, writer: ScriptedModel, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_dataset(workspace, "cities", [Question("cars", "cities", "Cars?", (Perspective("Yes.", "supporting"),))])
+    judgments = Judgments.open(workspace.judgments_url)
+    judge(judgments, judgments.sign_in("Ana"), next(q for q in QUESTIONS if split_of(q) == "train"))
+    line = refusal(workspace, monkeypatch, capsys, "cities", "--model", "api(scripted)")
+    assert "at least 8 pairs in the train split, got 2" in line
+    assert writer.asked == []
+
+
+def test_a_name_that_another_plan_has_is_reported_before_a_passage_is_written(
+    judged: Workspace, writer: ScriptedModel, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output("detector", "train", "--kind", "head", "--name", "taken", "--workspace", judged.folder)
+    line = refusal(judged, monkeypatch, capsys, "cities", "--model", "api(scripted)", "--name", "taken")
+    assert "A detector 'taken' already exists" in line
+    assert writer.asked == []
+
+
+def refusal(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
+) -> str:
+    """The line that a refused `berdseye detector adapt` prints last; earlier lines are notes."""
+    given = ["berdseye", "detector", "adapt", *arguments, "--workspace", str(workspace.folder)]
+    monkeypatch.setattr("sys.argv", given)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    printed = capsys.readouterr()
+    assert (ended.value.code, printed.out) == (2, "")
+    return printed.err.strip().splitlines()[-1]
