@@ -48,7 +48,10 @@ def adapt(
             help="Also write the pairs of the passages to a .tsv, .jsonl or .parquet file.",
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report the calls and their highest cost.")] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only report the calls and their highest cost, from the price of the model."),
+    ] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -59,6 +62,9 @@ def adapt(
     compared with the one in use on people's judgments of held-out questions alone, also with --demo. Stored passages are used
     again, so that the command can be repeated after more judging. The judgments that help most come from a batch with `--order
     uncertainty`.
+
+    A local model costs nothing. The price of an API model is a setting, on the page Workspace or in `berdseye.toml`: under
+    `[language_models.prices]`, a line such as `"gpt-4o-mini" = [0.15, 0.6]`, in dollars per million input and output tokens.
 
     Example: `berdseye detector adapt debate --model "api(gpt-4o-mini)" --dry-run`
     """

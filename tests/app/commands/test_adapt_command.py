@@ -16,6 +16,7 @@ from berdseye.data.records import Perspective, Question
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.training import cards
 from berdseye.detectors.training.settings import Settings
+from berdseye.detectors.training.written_passages import MAX_TOKENS
 from tests.app.command_line import output
 from tests.data.language_models.scripted import ScriptedModel
 from tests.detectors.training.made_training import WORDS, yes_no_model
@@ -182,3 +183,24 @@ def refusal(
     printed = capsys.readouterr()
     assert (ended.value.code, printed.out) == (2, "")
     return printed.err.strip().splitlines()[-1]
+
+
+def test_a_dry_run_reports_calls_and_cost_without_a_call(
+    judged: Workspace, writer: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Five passages are asked for: for and against two perspectives, and a neutral one."""
+    at = ("--of-each", 1, "--dry-run", "--workspace", judged.folder)
+    free = json.loads(output("detector", "adapt", "cities", *at, "--model", "local(/no/model)", "--json"))
+    assert (free["calls"], free["tokens"], free["dollars"]) == (5, 5 * MAX_TOKENS, 0.0)
+    said = output("detector", "adapt", "cities", *at, "--model", "local(/no/model)")
+    assert said.startswith("5 calls of local(/no/model): ")
+    assert said.endswith(", at most $0.00\n")
+    monkeypatch.undo()  # the real `api`, which is asked nothing
+    said = output("detector", "adapt", "cities", *at, "--model", "api(big)")
+    assert said.endswith("of unknown price (set it under [language_models.prices] in berdseye.toml)\n")
+    settings = "\n[language_models.prices]\nbig = [2000, 10000]\n"
+    (judged.folder / "berdseye.toml").write_text(settings, encoding="utf-8")
+    priced = json.loads(output("detector", "adapt", "cities", *at, "--model", "api(big)", "--json"))
+    assert priced["dollars"] == pytest.approx((2000 * 1.3 * priced["words"] + 10_000 * priced["tokens"]) / 1e6)
+    assert writer.asked == []
+    assert not judged.detectors_folder.exists()
