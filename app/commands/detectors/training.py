@@ -218,6 +218,8 @@ def list_detectors(workspace: WorkspaceOption = None, json: JsonOption = False) 
 
     A detector of grade topic tells what is on topic, not which side it takes; see `berdseye detector grade`.
 
+    `docs/detector-tables.md` explains every column; the app shows it on the page Documentation.
+
     Example: `berdseye detector list --json`
     """
     from berdseye.detectors.listing import list_detectors as listed
