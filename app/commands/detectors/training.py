@@ -54,9 +54,9 @@ def train(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Train a detector on labelled pairs, calibrate it on dev, and measure it on test.
+    """Train a detector on labelled pairs, choose its threshold on dev, and measure it on test.
 
-    After an interruption, the same command resumes.
+    The kinds crossencoder and lora are also calibrated on dev. After an interruption, the same command resumes.
 
     Example: `berdseye detector train pairs.tsv --kind crossencoder --base all-MiniLM-L6-v2 --name mine`
     """
