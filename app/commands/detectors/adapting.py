@@ -13,6 +13,7 @@ from berdseye.app.commands.models import DEFAULT_MODEL, ModelOption
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.app.commands.training_sets import DemoOption
 from berdseye.data.given_options import not_with
+from berdseye.data.workspace import checked_name
 
 
 def register(group: typer.Typer) -> None:
@@ -83,7 +84,7 @@ def adapt(
     mode = one_of("rule for adopting", adopt, ADOPTS)
     ws = open_workspace(workspace)
     asked = to_write(ws, dataset, of_each)
-    plan = training.plan(ws, name or f"{dataset}-adapted")
+    plan = training.plan(ws, name or checked_name("detector", f"{dataset.replace('@', '-')}-adapted"))
     if name is not None:
         check_name(ws, plan)
     writer = open_language_model(model, ws)

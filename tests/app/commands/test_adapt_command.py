@@ -10,7 +10,7 @@ import typer
 
 from berdseye.annotation.judgments.log import VERDICTS, Judgments, PairRecord
 from berdseye.app.cli import cli, main
-from berdseye.data.datasets.stored import save_dataset, split_of
+from berdseye.data.datasets.stored import load_dataset, save_dataset, split_of, version_file, write_questions
 from berdseye.data.language_models import model_registry
 from berdseye.data.records import Perspective, Question
 from berdseye.data.workspace import Workspace
@@ -105,6 +105,15 @@ def test_it_can_be_repeated_after_more_judging(judged: Workspace, writer: Script
     assert adapt(judged, "--kind", "head", "--adopt", "never")["detector"] == "embedded(cities-adapted-2)"
     assert card_of(judged, "cities-adapted-2")["splits"]["train"]["pairs"] == 20
     assert len(writer.asked) == 5
+
+
+def test_a_version_of_a_data_set_gives_its_detector_a_valid_name(judged: Workspace, writer: ScriptedModel) -> None:
+    file = version_file(judged, "cities@2")
+    write_questions(file, "cities@2", load_dataset(judged, "cities"))
+    file.with_suffix(".json").write_text("{}", encoding="utf-8")
+    at = ("--model", "api(scripted)", "--kind", "head", "--adopt", "never", "--workspace", judged.folder, "--json")
+    assert json.loads(output("detector", "adapt", "cities@2", *at))["detector"] == "embedded(cities-2-adapted)"
+    assert writer.asked
 
 
 def test_train_improve_and_adapt_offer_the_same_options() -> None:
