@@ -38,6 +38,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {
         "docs/sizes": "Every page at four sizes",
         "retrieval/README": "Retrieval",
         "detectors/README": "Detectors",
+        "docs/detector-tables": "Tables about detectors",
         "evaluation/README": "Measures, tables and studies",
         "data/README": "Data",
         "docs/command-line": "The command line",

@@ -2,17 +2,20 @@
 compared with the detector in use on people's judgments alone."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
 from typing import NamedTuple
 
 from berdseye.annotation.training_sets.store import TrainingSetVersion
-from berdseye.app.jobs.improving import Improved, improve
+from berdseye.app.jobs.improving import Improved, improve, set_to_train_on
 from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.errors import BadInputError
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.protocol import LanguageModel
 from berdseye.data.progress import Progress
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.training.training import TrainingPlan
+from berdseye.detectors.training.training import TrainingPlan, follows_plan
+from berdseye.detectors.training.training_set import TrainingSet
 from berdseye.detectors.training.written_passages import Asked, WrittenPassages, passages_to_write, write_passages
 from berdseye.evaluation.detection.improvement import Adopt
 
@@ -42,15 +45,32 @@ def adapt(
     plan: TrainingPlan,
     mode: Adopt,
     *,
+    number: bool = False,
     made_by: str,
     progress: Progress,
 ) -> Adapted:
     """Have passages written, train on them and on a training set of judgments, compare, and adopt according to `mode`.
 
-    Passages about questions whose judgments are held out for dev or test are not trained on.
+    Passages about questions whose judgments are held out for dev or test are not trained on. With `number`, the detector gets
+    the first of the names NAME, NAME-2, NAME-3 … that no other plan or data has. Raises `BadInputError` for a training set that
+    is too small before the model is asked.
     """
+    set_to_train_on(made)
     judged = list(dict.fromkeys(pair.pair.passage for pair in made.pairs()))
     written = write_passages(model, CompletionCache(workspace), asked, judged, progress=progress)
+    if number:
+        plan = _numbered(workspace, plan, set_to_train_on(made, written.pairs))
     return Adapted(
         written, improve(workspace, made, plan, mode, written=written.pairs, made_by=made_by, progress=progress)
+    )
+
+
+def _numbered(workspace: Workspace, plan: TrainingPlan, data: TrainingSet) -> TrainingPlan:
+    names = (plan.name if number == 1 else f"{plan.name}-{number}" for number in count(1))
+    plans = (replace(plan, name=name) for name in names)
+    return next(
+        one
+        for one in plans
+        for folder in [workspace.detectors_folder / one.name]
+        if not folder.exists() or follows_plan(folder, one, data)
     )

@@ -13,10 +13,10 @@ from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.files.atomic import write_json
 from berdseye.data.files.json_files import read_json
 from berdseye.data.progress import Progress
-from berdseye.data.workspace import Workspace
+from berdseye.data.workspace import Workspace, checked_name
 from berdseye.detectors.detector_registry import parse_detector
-from berdseye.detectors.trained import Trained, adopt, adopted_detector, list_trained
-from berdseye.detectors.training.training import TrainingPlan
+from berdseye.detectors.trained import Trained, adopt, adopted_detector, list_trained, new_folder
+from berdseye.detectors.training.training import TrainingPlan, follows_plan
 from berdseye.detectors.training.training_set import TrainingSet, group, training_set
 from berdseye.evaluation.detection.grading import train_and_grade
 from berdseye.evaluation.detection.improvement import Adopt, Improvement, compare_detectors, worth_adopting
@@ -66,6 +66,12 @@ def set_to_train_on(made: TrainingSetVersion, written: Sequence[LabelledPair] = 
     )
 
 
+def check_name(workspace: Workspace, plan: TrainingPlan) -> None:
+    """Raise `BadInputError` if a finished detector has the plan's name but was trained by another plan."""
+    if not follows_plan(workspace.detectors_folder / checked_name("detector", plan.name), plan):
+        new_folder(workspace, plan.name)
+
+
 def improve(
     workspace: Workspace,
     made: TrainingSetVersion,
@@ -79,7 +85,7 @@ def improve(
     """Train on a training set, compare the result with the detector in use on the held-out questions, and adopt it according to
     `mode`. Only people's labels count in the comparison, also where the training set counts votes of simulated annotators.
 
-    `written` are further pairs to train on (`set_to_train_on`). A detector of this name that was already trained on this set is
+    `written` are further pairs to train on (`set_to_train_on`). A detector that was already trained on this set by this plan is
     not trained again. The comparison is stored in its folder.
     """
     before = adopted_detector(workspace)
@@ -113,10 +119,5 @@ def read_improvement(trained: Trained) -> dict[str, Any] | None:
 
 
 def _trained(workspace: Workspace, data: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:
-    existing = (
-        trained
-        for trained in list_trained(workspace)
-        if (trained.name, trained.card.get("kind"), trained.card.get("data_hash"))
-        == (plan.name, plan.kind, data.data_hash)
-    )
+    existing = (one for one in list_trained(workspace) if follows_plan(one.folder, plan, data))
     return next(existing, None) or train_and_grade(workspace, plan, data, progress=progress)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from berdseye.data.errors import BerdseyeError, UnavailableError
 from berdseye.data.grammar import Call
-from berdseye.data.language_models.cost import Budget
+from berdseye.data.language_models.cost import Budget, Price
 from berdseye.data.language_models.prompts import without_system
 from berdseye.data.language_models.protocol import Alternative, Completion, Message, Prompt, Ready, unused
 from berdseye.data.language_models.server import open_server, server_place, translate_error
@@ -132,13 +132,6 @@ def _alternatives(token: Mapping[str, Any]) -> tuple[Alternative, ...] | None:
                 log_probabilities.setdefault(text, min(float(value), 0.0))
     ordered = sorted(log_probabilities.items(), key=lambda item: -item[1])
     return tuple(Alternative(text, value) for text, value in ordered) or None
-
-
-class Price(NamedTuple):
-    """Dollars per million tokens of the prompt and of the completion."""
-
-    prompt: float
-    completion: float
 
 
 class ApiModel:

@@ -19,6 +19,17 @@ TOKENS_PER_WORD = 1.3
 """The mean number of tokens of an English word, by which lengths are estimated without a tokenizer."""
 
 
+PRICES = "language_models.prices"
+"""The section of `berdseye.toml` with the prices of API models: NAME = [dollars per million input tokens, output tokens]."""
+
+
+class Price(NamedTuple):
+    """Dollars per million tokens of the prompt and of the completion."""
+
+    prompt: float
+    completion: float
+
+
 @dataclass
 class Usage:
     """The number of texts used, and of their tokens; `unknown` counts texts whose tokens were not reported."""
@@ -68,7 +79,8 @@ class HighestCost(NamedTuple):
 
     def described(self, model: str) -> str:
         """Return a line for a person."""
-        cost = "of unknown price" if self.dollars is None else f"at most ${self.dollars:.2f}"
+        unknown = f"of unknown price (set it under [{PRICES}] in berdseye.toml)"
+        cost = unknown if self.dollars is None else f"at most ${self.dollars:.2f}"
         return (
             f"{self.calls:,} calls of {model}: {self.words:,} words read, up to {self.tokens:,} tokens written, {cost}"
         )

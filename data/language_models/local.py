@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.grammar import Call
+from berdseye.data.language_models.cost import Price
 from berdseye.data.language_models.prompts import without_system
 from berdseye.data.language_models.protocol import Alternative, Completion, Message, Prompt, Ready, unused
 from berdseye.data.models.weights import chosen_device, find_model, hub_commit, loading, model_version
@@ -39,8 +40,11 @@ class LocalModel:
     """Any causal language model in a format that transformers reads, including GGUF files.
 
     It runs on an accelerator if there is one, in bfloat16, otherwise in float32 on the CPU, or, with `half`, in bfloat16 too.
-    The model's own chat template formats chats; for a base model, which has none, the messages are joined by blank lines.
+    The model's own chat template formats chats; for a base model, which has none, the messages are joined by blank lines. Its
+    `price` is 0.
     """
+
+    price = Price(0.0, 0.0)
 
     def __init__(self, model: str, *, batch: int = 8, half: bool = False) -> None:
         self.model = model

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
 from berdseye.data.language_models.cache import CompletionCache
-from berdseye.data.language_models.cost import Budget
+from berdseye.data.language_models.cost import Budget, Price
 from berdseye.data.language_models.protocol import LanguageModel
 from berdseye.data.workspace import Workspace
 
 if TYPE_CHECKING:
     from berdseye.data.grammar import Call
-    from berdseye.data.language_models.api import Price
-
 DEFAULT_MODEL = "llm"
 
 
@@ -76,9 +74,7 @@ def _budget(workspace: Workspace, cap: float) -> Budget:
     return Budget(cap, CompletionCache(workspace), workspace.folder / "berdseye.toml")
 
 
-def _price(value: Any, model: str, workspace: Workspace) -> "Price":
-    from berdseye.data.language_models.api import Price
-
+def _price(value: Any, model: str, workspace: Workspace) -> Price:
     match value:
         case [int() | float() as prompt, int() | float() as completion] if prompt >= 0 and completion >= 0:
             return Price(float(prompt), float(completion))

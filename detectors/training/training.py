@@ -16,12 +16,14 @@ from scipy.special import logit
 from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.files.atomic import write_bytes, write_json
+from berdseye.data.files.json_files import read_json
 from berdseye.data.files.locks import locked
 from berdseye.data.grammar import Call, parse
 from berdseye.data.labels import LabelStore
+from berdseye.data.models.weights import find_model
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.detector_registry import known_detector, parse_detector
 from berdseye.detectors.embedded import WEIGHTS_FILE, EmbeddedDetector, shipped_weights, trained_weights
 from berdseye.detectors.ensemble import MeanDetector, fitted_stack, write_stack
 from berdseye.detectors.labelling import label, predict_all
@@ -76,7 +78,7 @@ def train_detector(
     the name is finished, is being trained by another process, or was begun with another plan, and `UnavailableError` if the
     disk is full.
     """
-    _check_plan(plan, unlabelled)
+    check_plan(workspace, plan, unlabelled)
     folder = new_folder(workspace, plan.name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -99,7 +101,12 @@ def train_detector(
     return Trained(plan.name, folder, str(card["detector"]), card)
 
 
-def _check_plan(plan: TrainingPlan, unlabelled: Sequence[LabelledPair]) -> None:
+def check_plan(workspace: Workspace, plan: TrainingPlan, unlabelled: Sequence[LabelledPair] = ()) -> None:
+    """Raise an error for a plan that cannot be carried out, before anything is read, loaded or trained.
+
+    `BadInputError` says which of the plan's bases, teacher and search do not fit its kind, `UnknownNameError` names an unknown
+    detector, and `UnavailableError` a path without a model. Whether a model on the Hub exists is known when it is loaded.
+    """
     if unlabelled and plan.teacher is None:
         raise BadInputError("Unlabelled pairs require a teacher.", hint="Name a detector with --teacher.")
     if plan.kind in ("crossencoder", "lora") and len(plan.bases) != 1:
@@ -121,12 +128,35 @@ def _check_plan(plan: TrainingPlan, unlabelled: Sequence[LabelledPair]) -> None:
         raise BadInputError("The kind stance starts from the shipped detector and takes no base.", hint="Omit --base.")
     if plan.kind in ("stance", "head", "stacked") and plan.search != "none":
         raise BadInputError(f"The kind {plan.kind} has no settings to search.", hint="Omit --search.")
+    title_place(plan.settings.title)
+    if plan.kind in ("crossencoder", "lora") and find_trained(workspace, plan.bases[0]) is None:
+        find_model(plan.bases[0])
+    if plan.kind == "head" and plan.bases and known_detector(plan.bases[0]).name != "embedded":
+        raise BadInputError(
+            f"The kind head cannot start from '{plan.bases[0]}'.", hint="Use embedded or embedded(NAME)."
+        )
+    for detector in (*(plan.bases if plan.kind == "stacked" else ()), *([plan.teacher] if plan.teacher else ())):
+        known_detector(detector)
+
+
+def follows_plan(folder: Path, plan: TrainingPlan, data: TrainingSet | None = None) -> bool:
+    """Say whether the training in a folder, finished or not, follows this plan, and is on this data where it is given."""
+    path = folder / _PLAN
+    if not path.exists():
+        return False
+    stored = read_json(path)
+    return bool(stored == _plan_fields(plan, stored.get("data_hash", "") if data is None else data.data_hash))
+
+
+def _plan_fields(plan: TrainingPlan, data_hash: str) -> dict[str, Any]:
+    fields: dict[str, Any] = json.loads(json.dumps(asdict(plan) | {"data_hash": data_hash}))
+    return fields
 
 
 def _begin(folder: Path, plan: TrainingPlan, data: TrainingSet) -> None:
     """Store the plan of a new training, or check that a resumed training has the stored plan."""
     path = folder / _PLAN
-    plan_fields = json.loads(json.dumps(asdict(plan) | {"data_hash": data.data_hash}))
+    plan_fields = _plan_fields(plan, data.data_hash)
     if not path.exists():
         write_json(path, plan_fields)
     elif json.loads(path.read_text(encoding="utf-8")) != plan_fields:
@@ -179,8 +209,6 @@ def _head(
 ) -> dict[str, Any]:
     del progress
     [base] = parse(plan.bases[0] if plan.bases else "embedded")
-    if base.name != "embedded":
-        raise BadInputError(f"The kind head cannot start from '{base}'.", hint="Use embedded or embedded(NAME).")
     start = trained_weights(workspace, str(base.args[0])) if base.args else shipped_weights()
     weights = train_head(data.train, data.dev, start=start, targets=targets)
     detector = EmbeddedDetector(weights, plan.name)

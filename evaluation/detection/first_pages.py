@@ -22,6 +22,8 @@ from berdseye.detectors.protocol import Detector, Floats
 
 ALL = "all"
 _FIGURES = ("agree", "unsure", "agree_sure", "called", "true")
+COLUMNS = ("dataset", "question", "pairs", *_FIGURES)
+"""The columns of the table."""
 
 
 def first_pages(
@@ -52,7 +54,7 @@ def first_pages(
             hint="Name runs on a data set whose authors labelled passages, such as those of the demo.",
         )
     everything = _figures(np.concatenate(parts, axis=1), detector.threshold, unsure)
-    return pd.DataFrame([*rows, {"dataset": ALL, "question": "", **everything}])
+    return pd.DataFrame([*rows, {"dataset": ALL, "question": "", **everything}], columns=list(COLUMNS))
 
 
 def _by_question(workspace: Workspace, runs: Iterable[Run], k: int) -> dict[tuple[str, str], Sequence[Pair]]:

@@ -26,6 +26,8 @@ def first_pages(
     whose probability is near the threshold (the setting `unsure`), with the agreement on the others, `agree_sure`; and the pairs
     that the detector (`called`) and the gold labels (`true`) call supporting. A pair that several runs retrieve counts once.
 
+    `docs/detector-tables.md` explains every column; the app shows it on the page Documentation.
+
     Example: `berdseye detector first-pages debate--web--bm25 debate--pages--bm25 --detector stance`
     """
     from berdseye.data.runs.stored import load_run

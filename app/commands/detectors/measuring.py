@@ -151,7 +151,10 @@ def contrast(
     """Test detectors on five kinds of hard cases: twins of one passage and two perspectives, only one of which it supports.
 
     Pairwise is the share of twins whose supported perspective scores higher; accuracy is at the threshold. Both are in percent,
-    with 95% intervals. The last rows show what chance and simple rules reach.
+    with 95% intervals. `pct_positive` is the percentage of cases that a detector calls supporting; 50% are right. The last rows
+    show what chance and simple rules reach.
+
+    `docs/detector-tables.md` explains every column; the app shows it on the page Documentation.
 
     Example: `berdseye detector contrast --detector embedded --detector "similarity(static)"`
     """

@@ -3,6 +3,7 @@
 Keep and choose detectors, and train one on labelled pairs or on judgments.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,8 @@ import typer
 
 from berdseye.app.access.acting import acting_name
 from berdseye.app.commands.console import counting, note, note_truncated, print_json
-from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
+from berdseye.app.commands.detectors.training_options import DEFAULT_TRAINING, TrainingOptions, with_training_options
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.app.commands.training_sets import AnnotatorOption, DemoOption, LeaksOption, RuleOption, UnsureOption
 from berdseye.data.given_options import not_with, only_with
 from berdseye.data.workspace import Workspace
@@ -19,10 +21,6 @@ if TYPE_CHECKING:
     from berdseye.annotation.training_sets.store import TrainingSetVersion
     from berdseye.detectors.trained import Trained
     from berdseye.detectors.training.training_set import TrainingSet
-
-
-SEARCHED = ("learning_rate", "warmup", "epochs", "weight_decay")
-"""The training settings that a search chooses."""
 
 
 def register(group: typer.Typer) -> None:
@@ -34,7 +32,7 @@ def register(group: typer.Typer) -> None:
 
 def register_train(group: typer.Typer) -> None:
     """Add the command."""
-    group.command()(train)
+    group.command()(with_training_options(train))
 
 
 def train(
@@ -42,40 +40,11 @@ def train(
         Path | None,
         typer.Argument(help="Labelled pairs: TSV, CSV, JSONL or Parquet. Default: the workspace's judgments."),
     ] = None,
-    kind: Annotated[
-        str, typer.Option(help="The kind of detector: stance, head, crossencoder, lora or stacked.")
-    ] = "stance",
     name: Annotated[str, typer.Option(help="The name of the new detector.")] = "mine",
-    base: Annotated[
-        list[str] | None,
-        typer.Option(help="The model to fine-tune, or the detector to start from; repeatable for --kind stacked."),
-    ] = None,
-    teacher: Annotated[
-        str | None, typer.Option(help="A detector whose probabilities are the training target (distillation).")
-    ] = None,
+    training: TrainingOptions = DEFAULT_TRAINING,
     unlabelled: Annotated[
         Path | None, typer.Option(help="A file of further pairs for the teacher to label; labels in it are ignored.")
     ] = None,
-    search: Annotated[
-        str, typer.Option(help="The hyperparameter search: none, grid (BERDS's 360 settings) or optuna.")
-    ] = "none",
-    trials: Annotated[int | None, typer.Option(min=1, help="Number of settings that the search tries.")] = None,
-    learning_rate: Annotated[float, typer.Option(help="The peak learning rate of the schedule.")] = 1e-4,
-    warmup: Annotated[float, typer.Option(help="The share of steps over which the learning rate rises.")] = 0.1,
-    epochs: Annotated[float, typer.Option(help="Number of passes over the training pairs.")] = 2.0,
-    weight_decay: Annotated[float, typer.Option(help="AdamW's weight decay.")] = 0.001,
-    batch: Annotated[int, typer.Option(help="Pairs per training step.")] = 16,
-    max_length: Annotated[int, typer.Option(help="Number of tokens read from each pair, with its prompt.")] = 512,
-    title: Annotated[
-        str, typer.Option(help="The position of the title: none, before or after (the passage).")
-    ] = "none",
-    rank: Annotated[int, typer.Option(help="The rank of LoRA's matrices.")] = 64,
-    alpha: Annotated[int, typer.Option(help="LoRA's alpha: its matrices count alpha / rank times.")] = 16,
-    dropout: Annotated[float, typer.Option(help="LoRA's dropout.")] = 0.1,
-    patience: Annotated[int, typer.Option(help="Number of evaluations without a better F1 before training stops.")] = 4,
-    seed: Annotated[
-        int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of the order of pairs, dropout and search.")
-    ] = 0,
     set_: Annotated[
         str | None, typer.Option("--training-set", help="An existing training set to use instead of FILE.")
     ] = None,
@@ -85,55 +54,23 @@ def train(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Train a detector on labelled pairs, calibrate it on dev, and measure it on test.
+    """Train a detector on labelled pairs, choose its threshold on dev, and measure it on test.
 
-    After an interruption, the same command resumes.
+    The kinds crossencoder and lora are also calibrated on dev. After an interruption, the same command resumes.
 
     Example: `berdseye detector train pairs.tsv --kind crossencoder --base all-MiniLM-L6-v2 --name mine`
     """
     from berdseye.data.datasets.labelled_pairs import read_labelled_pairs
-    from berdseye.data.errors import UnknownNameError
-    from berdseye.detectors.training.search import SEARCHES
-    from berdseye.detectors.training.settings import Settings
-    from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan
     from berdseye.evaluation.detection.grading import train_and_grade
 
-    ws = open_workspace(workspace)
-    for what, choice, allowed in (("kind of training", kind, DETECTOR_OF), ("search", search, SEARCHES)):
-        if choice not in allowed:
-            raise UnknownNameError(what, choice, allowed)
     not_with("FILE", file is not None, "set_", "demo", why="which has its own labels")
     not_with("--training-set", set_ is not None, "demo", why="whose votes are already counted")
-    only_with("--search grid or optuna", search != "none", "trials")
-    not_with(f"--search {search}", search != "none", *SEARCHED, why="which chooses it")
-    tuned = kind in ("crossencoder", "lora")
-    only_with("--kind crossencoder or lora", tuned, *SEARCHED, "batch", "max_length", "title", "patience", "seed")
-    only_with("--kind lora", kind == "lora", "rank", "alpha", "dropout")
-    plan = TrainingPlan(
-        kind=next(k for k in DETECTOR_OF if k == kind),
-        name=name,
-        bases=tuple(base or ()),
-        settings=Settings(
-            learning_rate=learning_rate,
-            warmup=warmup,
-            epochs=epochs,
-            weight_decay=weight_decay,
-            batch=batch,
-            max_length=max_length,
-            title=title,
-            rank=rank,
-            alpha=alpha,
-            dropout=dropout,
-            patience=patience,
-            seed=seed,
-        ),
-        search=next(s for s in SEARCHES if s == search),
-        trials=trials,
-        teacher=teacher,
-    )
+    only_with("--teacher", training.teacher, "unlabelled")
+    ws = open_workspace(workspace)
+    plan = training.plan(ws, name)
     data = training_data(ws, file, set_, demo)
     unlabelled_pairs = read_labelled_pairs(unlabelled, labelled=False) if unlabelled else []
-    with counting(f"{kind} '{name}'") as progress:
+    with counting(f"{plan.kind} '{name}'") as progress:
         trained = train_and_grade(ws, plan, data, unlabelled=unlabelled_pairs, progress=progress)
     note_cut_pairs(trained)
     if json:
@@ -194,20 +131,17 @@ def chosen_training_set(
 
 def register_improve(group: typer.Typer) -> None:
     """Add the command."""
-    group.command()(improve)
+    group.command()(with_training_options(improve))
 
 
 def improve(
     adopt: Annotated[
         str, typer.Option(help="When to adopt the new detector: if-better, always or never.")
     ] = "if-better",
-    kind: Annotated[str, typer.Option(help="The kind of detector: stance, head, crossencoder or lora.")] = "stance",
-    base: Annotated[
-        str | None, typer.Option(help="The model to fine-tune, or the detector that a head starts from.")
-    ] = None,
     name: Annotated[
         str | None, typer.Option(help="The name of the new detector. Default: derived from its training set.")
     ] = None,
+    training: TrainingOptions = DEFAULT_TRAINING,
     set_: Annotated[
         str | None,
         typer.Option("--training-set", help="An existing training set to use instead of the current judgments."),
@@ -229,9 +163,9 @@ def improve(
 
     Example: `berdseye detector improve --adopt if-better`
     """
+    from berdseye.app.jobs.improving import check_name
     from berdseye.app.jobs.improving import improve as improved
     from berdseye.app.jobs.training_sets import one_of
-    from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan
     from berdseye.evaluation.detection.improvement import ADOPTS
 
     not_with(
@@ -246,12 +180,14 @@ def improve(
     )
     ws = open_workspace(workspace)
     mode = one_of("rule for adopting", adopt, ADOPTS)
-    chosen = one_of("kind of training", kind, tuple(k for k in DETECTOR_OF if k != "stacked"))
+    plan = training.plan(ws, name or "")
+    if name is not None:
+        check_name(ws, plan)
     person = acting_name(ws)
     version = chosen_training_set(ws, set_, rule, unsure, annotator, leaks, demo=demo)
-    detector_name = name or (version.id if chosen == "stance" else f"{version.id}-{chosen}")
-    plan = TrainingPlan(kind=chosen, name=detector_name, bases=(base,) if base else ())
-    with counting(f"{kind} '{detector_name}'") as progress:
+    if name is None:
+        plan = replace(plan, name=version.id if plan.kind == "stance" else f"{version.id}-{plan.kind}")
+    with counting(f"{plan.kind} '{plan.name}'") as progress:
         result = improved(ws, version, plan, mode, made_by=person, progress=progress)
     note_cut_pairs(result.trained)
     if json:
@@ -281,6 +217,8 @@ def list_detectors(workspace: WorkspaceOption = None, json: JsonOption = False) 
     `stance(NAME)`. One with missing or damaged files is listed with what is wrong.
 
     A detector of grade topic tells what is on topic, not which side it takes; see `berdseye detector grade`.
+
+    `docs/detector-tables.md` explains every column; the app shows it on the page Documentation.
 
     Example: `berdseye detector list --json`
     """

@@ -35,6 +35,8 @@ def transfer(
     pairs called supporting that is best on the other sources, from unlabelled pairs, and from 30 judged ones. Each detector runs
     in its own process.
 
+    `docs/detector-tables.md` explains every column; the app shows it on the page Documentation.
+
     Example: `berdseye detector transfer data --detector stance --detector embedded`
     """
     import pandas as pd

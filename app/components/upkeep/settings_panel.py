@@ -15,12 +15,12 @@ from berdseye.app.access.roles import check
 from berdseye.app.access.session import role, started_by, use_settings, workspace
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.errors import BadInputError, BerdseyeError, StaleError
+from berdseye.data.language_models.cost import PRICES
 from berdseye.data.people import MODES, ROLES
 from berdseye.data.settings_file import Change, WrittenSettings, different, read_settings, save_settings
 from berdseye.data.workspace import DEFAULTS
 
 Kind = Literal["text", "database", "number", "share", "choice"]
-PRICES = "language_models.prices"
 _READ, _FAULT, _SAVED = "settings-read", "settings-fault", "settings-saved"
 _DISCARDED = "settings-discarded"
 

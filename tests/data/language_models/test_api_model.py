@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from berdseye.data.errors import BadInputError, UnavailableError
-from berdseye.data.language_models.api import ApiModel, Price
+from berdseye.data.language_models.api import ApiModel
+from berdseye.data.language_models.cost import Price
 from berdseye.data.language_models.protocol import Completion, Message, Prompt
 from tests.data.language_models.chat_server import (
     Reply,

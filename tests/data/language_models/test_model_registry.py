@@ -3,7 +3,8 @@
 import pytest
 
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
-from berdseye.data.language_models.api import ApiModel, Price
+from berdseye.data.language_models.api import ApiModel
+from berdseye.data.language_models.cost import Price
 from berdseye.data.language_models.local import LocalModel
 from berdseye.data.language_models.model_registry import open_language_model
 from berdseye.data.workspace import Workspace

@@ -10,8 +10,9 @@ import pytest
 
 from berdseye.data.errors import UnavailableError
 from berdseye.data.grammar import parse
-from berdseye.data.language_models.api import ApiModel, Price
+from berdseye.data.language_models.api import ApiModel
 from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.cost import Price
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.expansion.language_model import EXPANSION, ModelSource
 from berdseye.retrieval.expansion.protocol import Failure
