@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from berdseye.annotation.judgments.adjudication import adjudicate
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.errors import BadInputError
 from berdseye.data.labels import LabelStore
@@ -29,7 +30,7 @@ from berdseye.evaluation.labels.labelled_runs import keyed_run
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
 from berdseye.evaluation.scores.scoring import score_run
-from tests.evaluation.small_workspace import QUESTIONS, judge
+from tests.evaluation.small_workspace import QUESTIONS, judge, key
 
 
 @pytest.fixture
@@ -90,6 +91,9 @@ def test_simulated_annotators_do_not_move_a_threshold(small: Workspace, judgment
     by_ana = moved_to_run(small, judgments, detector, run, 3)
     assert (by_ana.judged, by_ana.positives, by_ana.simulated) == (1, 1, 6)
     write_threshold(small, by_ana)
+    adjudicate(judgments, judgments.sign_in("Eve"), key(0, 1, 0), "supports")
+    by_eve = moved_to_run(small, judgments, detector, run, 3)
+    assert (by_eve.judged, by_eve.positives) == (2, 2), "an adjudicator is a person"
     assert threshold_history(small, "random")[-1].simulated == 6
 
 
