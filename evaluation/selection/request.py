@@ -33,6 +33,7 @@ from berdseye.data.labels import LabelStore
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.labelling import unsure_width
 from berdseye.detectors.opinions import grade_of
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.trained import adopted_detector
@@ -276,8 +277,8 @@ def create_requested_batch(
     if request.needs_labels or (request.detector and task not in UNLABELLED):
         detector = _detector(workspace, request)
         threshold = detector.threshold
-        grade = grade_of(workspace, detector)
-        recipe |= {"detector": detector.name, "version": detector.version, "threshold": threshold, "grade": grade}
+        recipe |= {"detector": detector.name, "version": detector.version, "threshold": threshold}
+        recipe |= {"grade": grade_of(workspace, detector), "unsure": unsure_width(workspace)}
         with counting(f"labels by {detector.name}") as progress:
             items = with_labels(workspace, detector, items, progress=progress)
     if request.sample is not None:
