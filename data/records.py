@@ -123,7 +123,8 @@ def is_near(
 ) -> "bool | npt.NDArray[np.bool_]":
     """Return whether a detector is unsure about a probability, or about each of float64[n]: it lies within `unsure` of the
     threshold. NaN does not."""
-    return abs(probability - threshold) < unsure
+    distance = probability - threshold
+    return (distance > -unsure) & (distance < unsure)
 
 
 def label_words(grade: Grade, supports: bool) -> LabelWords:
