@@ -4,7 +4,7 @@ import hashlib
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 Stance = Literal["supporting", "opposing"]
 STANCES: tuple[Stance, ...] = ("supporting", "opposing")
@@ -87,15 +87,24 @@ class Label(NamedTuple):
 
 
 class DetectorVersion(NamedTuple):
-    """The detector that gave labels: its name and version, the threshold that decides, and its grade."""
+    """The detector that gave labels: its name and version, the threshold that decides, its grade, and how near to the threshold
+    a probability is called unsure (0: never)."""
 
     name: str
     version: str = ""
     threshold: float = 0.5
     grade: Grade = "topic"
+    unsure: float = 0.0
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}".strip()
+
+    def says(self, probability: float | None, supports: bool) -> LabelWords | Literal["unsure"]:
+        """Return what pages and tasks say of a label, P(supports) (None: unknown) and the decision: "unsure" near the threshold,
+        otherwise the words of its grade."""
+        if probability is not None and is_near(self.threshold, self.unsure, probability):
+            return "unsure"
+        return label_words(self.grade, supports)
 
 
 class Ranking(NamedTuple):
@@ -103,6 +112,19 @@ class Ranking(NamedTuple):
 
     ids: "Ids"
     scores: "Scores"
+
+
+@overload
+def is_near(threshold: float, unsure: float, probability: float) -> bool: ...
+@overload
+def is_near(threshold: float, unsure: float, probability: "npt.NDArray[np.float64]") -> "npt.NDArray[np.bool_]": ...
+def is_near(
+    threshold: float, unsure: float, probability: "float | npt.NDArray[np.float64]"
+) -> "bool | npt.NDArray[np.bool_]":
+    """Return whether a detector is unsure about a probability, or about each of float64[n]: it lies within `unsure` of the
+    threshold. NaN does not."""
+    distance = probability - threshold
+    return (distance > -unsure) & (distance < unsure)
 
 
 def label_words(grade: Grade, supports: bool) -> LabelWords:

@@ -44,7 +44,8 @@ def adopted_predictions(workspace: Workspace) -> Callable[[Sequence[Pair]], tupl
 
 def version_of(workspace: Workspace, detector: Detector) -> DetectorVersion:
     """Return the record of a detector that goes with its labels."""
-    return DetectorVersion(detector.name, detector.version, detector.threshold, grade_of(workspace, detector))
+    grade = grade_of(workspace, detector)
+    return DetectorVersion(detector.name, detector.version, detector.threshold, grade, unsure_width(workspace))
 
 
 def label(

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from berdseye.data.errors import StaleError
 from berdseye.data.files.atomic import write_json
-from berdseye.data.records import Grade, label_words
+from berdseye.data.records import Grade, is_near, label_words
 from berdseye.data.workspace import Workspace, file_stem
 from berdseye.detectors.protocol import Detector
 
@@ -89,7 +89,7 @@ def opinions(
 def unsure_about(threshold: float, unsure: float, supporting: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
     """Return which pairs a detector is unsure about, bool[n], from P(supports), float[n] (NaN: not yet labelled, so not unsure):
     those within `unsure` of the threshold."""
-    return np.asarray(np.abs(supporting.astype(np.float64) - threshold) < unsure, dtype=np.bool_)
+    return is_near(threshold, unsure, supporting.astype(np.float64))
 
 
 def _opinion(grade: Grade, threshold: float, supports: float, opposes: float) -> Opinion:

@@ -30,12 +30,14 @@ class TunedThreshold:
     """A tuned threshold of one version of a detector, with what it was made from.
 
     `f1` is its F1 on the `n` pairs of `data` that it was chosen on, which is the best F1 unless it was chosen `by_hand`. One that
-    was moved to the base rate of some pairs has no F1 (0), but this `base_rate`, and `positives` counts the supporting ones among
-    those that people judged, `judged` pairs of `n`. So has one that a `share` of the pairs reaches, the share that was asked for.
-    `judged` is None where all pairs have labels. `before` is the threshold in use before; `called_before` and `called_after` are
-    the shares of the `n` pairs, from 0 to 1, that it and `value` call supporting. These three are None in files of earlier
-    versions. `made_by` names who chose it (empty: unknown), and `created` says when (ISO 8601, UTC). `truncated` is the number of
-    distinct pairs with a text that the detector cut (None: unknown).
+    was moved to the base rate of some pairs has no F1 (0), but this `base_rate`, and `positives` counts the supporting ones
+    among those that people judged, `judged` pairs of `n`. So has one that a `share` of the pairs reaches, the share that was
+    asked for. `judged` is None where all pairs have labels; `simulated` counts the judgments of the demo's simulated annotators
+    on these pairs, which were left out (None: unknown, in files of earlier versions, whose `judged` may count them). `before`
+    is the threshold in use before; `called_before` and `called_after` are the shares of the `n` pairs, from 0 to 1, that it and
+    `value` call supporting. These three are None in files of earlier versions. `made_by` names who chose it (empty: unknown),
+    and `created` says when (ISO 8601, UTC). `truncated` is the number of distinct pairs with a text that the detector cut
+    (None: unknown).
     """
 
     detector: str
@@ -56,6 +58,7 @@ class TunedThreshold:
     before: float | None = None
     called_before: float | None = None
     called_after: float | None = None
+    simulated: int | None = None
 
     @property
     def stamp(self) -> str:

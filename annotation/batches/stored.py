@@ -132,13 +132,15 @@ class Batch:
 
     @property
     def detector(self) -> DetectorVersion:
-        """The detector whose labels the batch stores; its grade is `topic` if the recipe records none."""
+        """The detector whose labels the batch stores. Without a record in the recipe, its grade is `topic` and it is never
+        unsure: batches of earlier versions show the same words as before."""
         recipe = self.recipe
         return DetectorVersion(
             str(recipe.get("detector", "detector")),
             str(recipe.get("version", "")),
             float(recipe.get("threshold", 0.5)),
             "stance" if recipe.get("grade") == "stance" else "topic",
+            float(recipe.get("unsure", 0.0)),
         )
 
     @property
@@ -303,13 +305,9 @@ def _check(plan: BatchPlan, items: Sequence[Item]) -> None:
             f"got {plan.calibration}."
         )
     if plan.calibration and not plan.people:
-        raise BadInputError(
-            "Calibration pairs go to every annotator of a batch, but the batch names nobody.", hint="Name the people."
-        )
+        raise BadInputError("Calibration pairs go to everyone, but the batch names nobody.", hint="Name the people.")
     if plan.hold < 1:
-        raise BadInputError(
-            f"A reservation must last at least 1 second, got {plan.hold}.", hint="Use a minute or more."
-        )
+        raise BadInputError(f"A reservation lasts at least 1 second, got {plan.hold}.", hint="Use a minute or more.")
     if plan.order == "uncertainty" and any(item.probability is None for item in items):
         raise BadInputError("The order by uncertainty requires a detector's probabilities.", hint="Name a detector.")
     if plan.shown_share is not None:

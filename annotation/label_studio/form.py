@@ -12,7 +12,7 @@ from berdseye.annotation.checks import FORMS, MARK, CheckForm, is_check
 from berdseye.annotation.judgments.log import VERDICTS, PairRecord, Verdict
 from berdseye.annotation.judgments.recorded import PREFERENCES, verdicts_of
 from berdseye.data.errors import BadInputError
-from berdseye.data.records import STANCES, DetectorVersion, label_words
+from berdseye.data.records import STANCES, DetectorVersion
 from berdseye.data.texts.passages import clean
 
 GUIDELINE = (
@@ -185,6 +185,9 @@ def prediction_of(detector: DetectorVersion, probability: float, supports: bool)
     Label Studio selects the verdict of a prediction before a person judges. From a detector of grade `stance`, a prediction has
     the verdict, and its score is the probability of this verdict, so that low scores are the uncertain ones. A detector of
     grade `topic` does not know the verdict: its prediction has none, and its score is P(supports).
+
+    Near the threshold, where pages say "unsure", the prediction is the same: the choice "unsure" is what a person says of a pair,
+    and Label Studio would count a prediction with it as agreement with people who are unsure.
     """
     version = model_version(detector)
     if detector.grade == "topic":
@@ -215,7 +218,7 @@ def label_data(config: str, detector: DetectorVersion, label: tuple[float, bool]
     if label is None:
         return {"detector": _NO_LABEL}
     probability, supports = label
-    return {"detector": f"{detector.name}: {label_words(detector.grade, supports)} (P = {probability:.2f})"}
+    return {"detector": f"{detector.name}: {detector.says(probability, supports)} (P = {probability:.2f})"}
 
 
 def _region(name: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:

@@ -95,8 +95,8 @@ def create(
     task: Annotated[
         Literal["judge", "verify", "prefer", "check"],
         typer.Option(
-            help="What annotators do: judge a pair, verify a decision of the detector, prefer one of two answers, or check "
-            "constructed data."
+            help="What annotators do: judge a pair, verify a decision of a detector of grade stance, prefer one of two answers, "
+            "or check constructed data."
         ),
     ] = "judge",
     check: Annotated[

@@ -36,7 +36,7 @@ from berdseye.app.components.swipe import SWIPED, swipe
 from berdseye.app.components.training_feedback import draw_answers, feedback
 from berdseye.app.components.working_time import WorkingTime, working_time
 from berdseye.app.jobs.deciding import count_judgment
-from berdseye.data.records import label_words
+from berdseye.data.records import DetectorVersion, label_words
 
 LAST_HEIGHT = 72
 # The card, the buttons and the comment are visible together down to 1024 x 768: everything above and below them takes 23 rem.
@@ -268,15 +268,16 @@ def _shown_label(desk: Desk, key: str) -> bool:
         return False
     shown = desk.queue.item(key)
     if shown.decision is not None:
-        grade = "topic" if desk.batch is None else desk.batch.detector.grade
         if desk.task == "verify":
             # A decision to agree with is a verdict, whatever the detector's labels can mean.
             st.markdown(f"Decision: the passage **{label_words('stance', shown.decision)}** the perspective.")
         else:
             probability = "" if shown.probability is None else f" (P = {shown.probability:.2f})"
-            says = label_words(grade, shown.decision)
-            opinion = f"is **{says}**" if grade == "topic" else f"**{says}** the perspective"
-            st.markdown(f"The detector says that the passage {opinion}{probability}.")
+            detector = DetectorVersion("detector") if desk.batch is None else desk.batch.detector
+            says = detector.says(shown.probability, shown.decision)
+            opinion = f"is **{says}**" if detector.grade == "topic" else f"**{says}** the perspective"
+            says_that = "is **unsure**" if says == "unsure" else f"says that the passage {opinion}"
+            st.markdown(f"The detector {says_that}{probability}.")
     return shown.decision is True
 
 

@@ -48,11 +48,15 @@ class Improved:
 
 
 def set_to_train_on(made: TrainingSetVersion, written: Sequence[LabelledPair] = ()) -> TrainingSet:
-    """Return a version in the form that trainings take. The detector's card names its id and its hash.
+    """Return a version in the form that trainings take. The detector's card names its id and its hash, and counts its judgments.
 
     `written` pairs are trained on too, unless dev or test has their question.
     """
-    data = training_set(made.pairs(), made.id, made.hash)
+    data = replace(
+        training_set(made.pairs(), made.id, made.hash),
+        judgments=made.manifest["judgments"],
+        simulated=made.manifest["judgments_of_made_up_annotators"],
+    )
     held_out = {group(pair) for pair in (*data.dev, *data.test)}
     more = [pair for pair in written if group(pair) not in held_out]
     if not more:

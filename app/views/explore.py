@@ -171,7 +171,7 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
         )
         view = " ".join([question.dataset, question.id, question.text, *pipelines, *corpora, str(k)])
         judging_line(EXPLORE, view, answers=CHIPS_OF_A_CARD, idle=FLIP, into=toolbar)
-        supporting = [c.pair for entry in listings for h in entry.hits for c in h.chips if c.supports]
+        supporting = [c.pair for entry in listings for h in entry.hits for c in h.chips if c.is_support]
         rests_on = rationales(workspace(), judgments(), chosen, supporting)
         if question.perspectives:
             caution = fallibility(detector_against_gold(listings), grade_of(workspace(), chosen))

@@ -82,8 +82,10 @@ def figures(data: TrainingSet, dev: Floats, test: Floats, threshold: float) -> d
     auroc = f"AUROC {best['auroc']:.2f}, " if best["auroc"] is not None else ""
     where = "held-out pairs" if on_test else "dev pairs (the threshold was chosen on them; no pairs were held out)"
     share = best["positives"] / best["n"]
+    simulated = f"; {data.simulated:,} of {data.judgments:,} judgments are simulated" if data.simulated else ""
     measured = (
         f"{auroc}F1 {best['f1']:.2f}{spread} on {best['n']:,} {where} of {Path(data.source).name}, {share:.0%} positive"
+        f"{simulated}"
     )
     return {"dev": on_dev, "test": on_test, "measured": measured}
 

@@ -176,6 +176,8 @@ def _card(plan: TrainingPlan, data: TrainingSet) -> dict[str, Any]:
         "data": Path(data.source).name,
         "data_hash": data.data_hash,
         "splits": data.counts(),
+        "judgments": data.judgments,
+        "simulated_judgments": data.simulated,
         "seed": plan.settings.seed,
     }
 

@@ -29,13 +29,19 @@ _LONGEST_QUOTE = 80
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Labelled pairs by split, with the `source` and `data_hash` of their data. `test` may be empty."""
+    """Labelled pairs by split, with the `source` and `data_hash` of their data. `test` may be empty.
+
+    `judgments` is the number of judgments that the labels rest on, `simulated` the number of them by simulated annotators of the
+    demo; both are None for labels that do not come from judgments of this workspace.
+    """
 
     train: list[LabelledPair]
     dev: list[LabelledPair]
     test: list[LabelledPair]
     source: str
     data_hash: str
+    judgments: int | None = None
+    simulated: int | None = None
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Count the pairs, supporting pairs and questions of each split."""

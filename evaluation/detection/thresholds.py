@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import logit
 
+from berdseye.annotation.judgments.adjudication import adjudicated_labels, majority_labels
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.datasets.labelled_pairs import LabelledPair, file_hash
 from berdseye.data.datasets.stored import load_dataset
@@ -40,7 +41,7 @@ from berdseye.evaluation.detection.operating_points import decisions_at
 from berdseye.evaluation.detection.pairs import JudgedPairs, read_judged_pairs, rows_to_tune_on
 from berdseye.evaluation.detection.scoring import timed_predictions
 from berdseye.evaluation.labels.labelled_runs import keyed_run, with_labels
-from berdseye.evaluation.labels.sources import HUMAN, labels_by_key, parse_label_source
+from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.statistics.intervals import Estimate, mean_with_interval
 
 Doubles = npt.NDArray[np.float64]
@@ -156,8 +157,9 @@ def moved_to_run(
     """Move a detector's own threshold to the base rate of the top k of a run, or to where a `share` of its pairs reaches it.
 
     The base rate is estimated from the probabilities of all pairs (`berdseye.detectors.base_rates`), which should be calibrated
-    for 16.8% supporting pairs, and corrected by people's judgments of some of them. Raises `BadInputError` for a run without
-    pairs, and for a share outside (0, 1].
+    for 16.8% supporting pairs, and corrected by people's judgments of some of them. A label is the
+    adjudicated one, otherwise the majority of the people who are sure; the demo's simulated annotators do not vote, and
+    `simulated` counts their judgments. Raises `BadInputError` for a run without pairs, and for a share outside (0, 1].
     """
     if share is not None and not 0 < share <= 1:
         raise BadInputError(f"The share must be above 0% and at most 100%, got {share:.1%}.")
@@ -171,7 +173,10 @@ def moved_to_run(
     with_labels(workspace, judgments, keyed, parse_label_source(detector.name), progress=progress)
     store = LabelStore(workspace)
     p = store.get(detector.name, keys, detector.version)
-    labels = labels_by_key(workspace, judgments, parse_label_source(HUMAN), keys, lambda _: [])
+    votes = judgments.present(sorted(set(keys)))
+    by_people = [vote for vote in votes if not vote.annotator.demo]
+    human = majority_labels(by_people, gold=adjudicated_labels(judgments, keys))
+    labels = np.array([float(human.get(key, np.nan)) for key in keys])
     known = ~np.isnan(labels)
     rate = None
     if share is None:
@@ -196,6 +201,7 @@ def moved_to_run(
         share=share,
         truncated=None if cut_function(detector) is None else store.count_cut(detector.name, keys, detector.version),
         judged=int(known.sum()),
+        simulated=len(votes) - len(by_people),
         **_change(in_use, value, p),
     )
 

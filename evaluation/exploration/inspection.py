@@ -58,6 +58,12 @@ class Chip:
         return "≠ gold"
 
     @property
+    def is_support(self) -> bool:
+        """Whether the pair counts as supporting by a label that somebody stands for: not by that of a detector which is unsure,
+        so that there is no sentence that its label rests on."""
+        return self.supports and not (self.by == "detector" and self.opinion in ("unsure", "not yet"))
+
+    @property
     def takes_side(self) -> bool:
         """Whether the label that counts says which side the passage takes: everybody's does, except the opinion of a detector
         that is unsure or tells the topic alone."""

@@ -33,6 +33,7 @@ from berdseye.data.labels import LabelStore
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.labelling import unsure_width
 from berdseye.detectors.opinions import grade_of
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.trained import adopted_detector
@@ -210,9 +211,11 @@ class ExpectedBatch(NamedTuple):
 def expected_batch(workspace: Workspace, judgments: Judgments, request: BatchRequest) -> ExpectedBatch:
     """Count what a request would create, without creating it and without labelling a pair.
 
-    Raises `BadInputError` where the pairs cannot be chosen.
+    Raises `BadInputError` where the pairs cannot be chosen, and what `check_verifiable` raises.
     """
     _checked(request)
+    if request.resolved_task == "verify":
+        check_verifiable(workspace, request.detector)
     if request.decide is None:
         items, _ = _chosen(workspace, judgments, request, lambda _: nullcontext(silent))
         records = {item.record.key: item.record for item in items}
@@ -235,6 +238,23 @@ def expected_batch(workspace: Workspace, judgments: Judgments, request: BatchReq
     return ExpectedBatch(count, wanted, wanted / people if people else None, request.decide is not None, unlabelled)
 
 
+def check_verifiable(workspace: Workspace, name: str | None) -> None:
+    """Raise `BadInputError` if people cannot verify decisions of this detector (None: the adopted one), because it has the grade
+    `topic`.
+
+    A person who agrees with a decision is recorded as saying that the passage supports the perspective, or that it does not. The
+    decision "on topic" says neither. Decisions that another program made, as in `berdseye construct verify`, have no grade.
+    """
+    detector = parse_detector(name or adopted_detector(workspace), workspace)
+    if grade_of(workspace, detector) == "topic":
+        raise BadInputError(
+            f"{detector.name} has the grade `topic`: its decisions say which passages are on the topic, not which support a "
+            "perspective, so people cannot verify them.",
+            hint="Use the task `judge` with --shown, which shows the detector's opinion, or name a detector of grade `stance` "
+            "with --detector; `berdseye detector list` shows the grades.",
+        )
+
+
 def create_requested_batch(
     workspace: Workspace,
     judgments: Judgments,
@@ -247,16 +267,18 @@ def create_requested_batch(
 
     `counting` shows the progress of long work.
 
-    Raises `BadInputError` for a request that contradicts itself, before anything is read.
+    Raises `BadInputError` for a request that contradicts itself, and what `check_verifiable` raises, before anything is read.
     """
     task, order, strata = _checked(request)
+    if task == "verify":
+        check_verifiable(workspace, request.detector)
     items, recipe = _chosen(workspace, judgments, request, counting)
     threshold = 0.5
     if request.needs_labels or (request.detector and task not in UNLABELLED):
         detector = _detector(workspace, request)
         threshold = detector.threshold
-        grade = grade_of(workspace, detector)
-        recipe |= {"detector": detector.name, "version": detector.version, "threshold": threshold, "grade": grade}
+        recipe |= {"detector": detector.name, "version": detector.version, "threshold": threshold}
+        recipe |= {"grade": grade_of(workspace, detector), "unsure": unsure_width(workspace)}
         with counting(f"labels by {detector.name}") as progress:
             items = with_labels(workspace, detector, items, progress=progress)
     if request.sample is not None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from berdseye.data.errors import StaleError
 from berdseye.data.labels import LabelStore
-from berdseye.data.records import Pair
+from berdseye.data.records import DetectorVersion, Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.baselines import RandomDetector
 from berdseye.detectors.labelling import label, opined, share_unsure
@@ -42,7 +42,11 @@ def test_a_detector_of_topics_never_names_a_side(rows: list[tuple[float, float]]
 def test_what_counts_as_unsure_is_what_is_said_to_be_unsure(values: list[float], grade: str) -> None:
     p = np.array([*values, np.nan], dtype=np.float32)
     near = unsure_about(0.5, 0.1, p)
-    assert near.tolist() == [opinion == "unsure" for opinion in said(grade, p, np.full(len(p), np.nan, np.float32))]
+    opined = said(grade, p, np.full(len(p), np.nan, np.float32))
+    assert near.tolist() == [opinion == "unsure" for opinion in opined]
+    detector = DetectorVersion("d", "1", 0.5, grade, 0.1)  # type: ignore[arg-type]
+    labels = [detector.says(one, one >= 0.5) for one in p.tolist()[:-1]]
+    assert labels == opined[:-1], "tasks and Annotate say what Explore says"
 
 
 def test_the_share_of_unsure_pairs_leaves_out_pairs_without_a_label(workspace: Workspace) -> None:

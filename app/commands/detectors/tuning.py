@@ -46,9 +46,10 @@ def tune(
 
     From a file with a column split, only the rows of split dev are used, never those of split test. With --run, no labels are
     needed: the share of supporting pairs in its top k is estimated from the probabilities, and from people's judgments of these
-    pairs if there are some, and the threshold moves with it. A threshold that calls more than half of the pairs supporting, or
-    more than twice or less than half as many as the one in use, is not stored unless 30 pairs are judged or you pass --yes.
-    With --share as well, this share of the pairs reaches the threshold, which is the better choice without judgments.
+    pairs if there are some, and the threshold moves with it. The demo's simulated annotators do not count. A threshold that calls
+    more than half of the pairs supporting, or more than twice or less than half as many as the one in use, is not stored unless
+    people judged 30 of the pairs or you pass --yes. With --share as well, this share of the pairs reaches the threshold, which
+    is the better choice without judgments.
 
     The workspace keeps what each threshold was made from. --history prints it beside the text `VERSION at THRESHOLD` that numbers
     measured with a tuned threshold keep.
@@ -108,6 +109,7 @@ def _move_to_run(
     from berdseye.detectors.baselines import BASE_RATE
     from berdseye.detectors.thresholds import write_threshold
     from berdseye.evaluation.detection.thresholds import ENOUGH_JUDGED, doubt_of, is_well_judged, moved_to_run
+    from berdseye.evaluation.methods.wording import counted
 
     judgments = Judgments.open(ws.judgments_url)
     with counting(detector.name) as progress:
@@ -119,6 +121,9 @@ def _move_to_run(
         write_threshold(ws, tuned)
     if json:
         print_json(asdict(tuned) | {"doubt": doubt, "stored": stored})
+    if tuned.simulated:
+        nobody = "" if tuned.judged else " No person has judged any of these pairs."
+        note(f"Left out: {counted(tuned.simulated, 'judgment')} by simulated annotators of the demo.{nobody}")
     if not stored:
         raise BadInputError(
             f"{doubt} It is not stored.",

@@ -13,11 +13,12 @@ from berdseye.annotation.checks import FORMS
 from berdseye.app.access.session import judgments, people, workspace
 from berdseye.app.components.batches.kinds import SOURCE_NAMES, Kind, Source, suggested_name
 from berdseye.app.components.choices import one_of
+from berdseye.app.components.plain_text import escaped
 from berdseye.data.errors import BadInputError
 from berdseye.data.runs.stored import RunManifest, list_runs
 from berdseye.detectors.trained import adopted_detector, detector_names
 from berdseye.evaluation.selection.batches import STRATA
-from berdseye.evaluation.selection.request import UNLABELLED, BatchRequest
+from berdseye.evaluation.selection.request import UNLABELLED, BatchRequest, check_verifiable
 
 ORDERS: dict[Order, str] = {
     "batch": "As they were chosen",
@@ -55,10 +56,11 @@ def batch_form(kind: Kind) -> Filled:
         name = _kept("new-name", kind, suggested_name(kind, names), _text("Name", max_chars=64)).strip()
     with right:
         chosen_people = _people()
+    fields: dict[str, Any] = {"name": name, "people": tuple(chosen_people), "task": kind.task, "preset": kind.preset}
+    refused = _verified_detector(kind, fields) if kind.task == "verify" else ""
     source: Source = kind.sources[0]
     if len(kind.sources) > 1:
         source = one_of("Pairs from", kind.sources, key="new-source", shown=SOURCE_NAMES.__getitem__)
-    fields: dict[str, Any] = {"name": name, "people": tuple(chosen_people), "task": kind.task, "preset": kind.preset}
     missing = _SOURCES[source](fields)
     columns = st.columns(3)
     qualifies = bool(fields.get("purpose"))
@@ -74,13 +76,12 @@ def batch_form(kind: Kind) -> Filled:
         fields["questions"] = columns[1].number_input(
             "Questions of each data set", 1, 100_000, kind.questions, key=f"new-questions-{kind.name}"
         )
-    if kind.task == "verify":
-        with columns[1]:
-            fields["detector"] = _detector(kind)
     with st.expander("More settings", icon=":material/tune:"):
         _more(kind, fields, names, qualifies=qualifies)
     enough = fields["per_pair"] <= max(1, len(chosen_people)) or not (chosen_people or kind.calibration)
-    if not name:
+    if refused:
+        missing = refused
+    elif not name:
         missing = "Give the batch a name."
     elif name in names:
         missing = "Another batch has this name. Choose a different one."
@@ -242,6 +243,21 @@ def _detector(kind: Kind) -> str | None:
         accept_new_options=True,
         placeholder=f"{present} (in use)",
     )
+
+
+def _verified_detector(kind: Kind, fields: dict[str, Any]) -> str:
+    """Draw the choice of the detector whose decisions people verify; returns why they cannot, empty if they can."""
+    fields["detector"] = _detector(kind)
+    try:
+        check_verifiable(workspace(), fields["detector"])
+    except BadInputError as error:
+        st.warning(
+            f"{escaped(error.what)} Choose a detector of the grade *stance*, or the kind *Label pairs of runs*, which can show "
+            "the detector's opinion (*More settings*).",
+            icon=":material/topic:",
+        )
+        return "Choose a detector of the grade stance."
+    return ""
 
 
 def _more(kind: Kind, fields: dict[str, Any], names: Sequence[str], *, qualifies: bool) -> None:

@@ -70,7 +70,7 @@ KINDS = (
         "verify",
         "Verify a detector's decisions",
         "fact_check",
-        "People see the decision of a detector, and agree or disagree.",
+        "People see the decision of a detector that tells sides, and agree or disagree.",
         ("runs", "pairs file"),
         task="verify",
     ),

@@ -128,6 +128,19 @@ def test_a_prediction_of_a_detector_of_topics_has_a_score_and_no_verdict(support
     assert LabelInterface(validated("judge", labelled=True)).validate_prediction(prediction, return_errors=True) == []
 
 
+def test_a_task_calls_a_label_near_the_threshold_unsure() -> None:
+    """The prediction keeps its score and has no choice: a choice "unsure" would be read as a person's."""
+    detector = DetectorVersion("embedded", "7", 0.43, "topic", 0.1)
+    labelled = interface_of("judge", labelled=True)
+    said = [label_data(labelled, detector, (p, p >= 0.43))["detector"] for p in (0.32, 0.4, 0.52, 0.54)]
+    assert said == [
+        "embedded: off topic (P = 0.32)", "embedded: unsure (P = 0.40)", "embedded: unsure (P = 0.52)",
+        "embedded: on topic (P = 0.54)",
+    ]  # fmt: skip
+    prediction = prediction_of(detector, 0.4, False)
+    assert (prediction["score"], prediction["result"]) == (0.4, [])
+
+
 @pytest.mark.parametrize(
     ("grade", "label", "shown"),
     [

@@ -267,7 +267,11 @@ def test_a_threshold_moved_with_few_judgments_says_how_to_undo_it(demo_workspace
     moved = CliRunner().invoke(cli, ["detector", "tune", *map(str, at), "--yes"])
     assert moved.exit_code == 0, moved.output
     assert "Fewer than 30 of these pairs are judged" in moved.output
+    assert "80 pairs, 0 judged" in moved.output
+    assert re.search(
+        r"Left out: \d+ judgments by simulated annotators of the demo\. No person has judged", moved.output
+    )
     assert "berdseye detector tune --detector 'embedded' --forget" in moved.output
     by_share = CliRunner().invoke(cli, ["detector", "tune", *map(str, at), "--share", "24"])
     assert "Fewer than 30" not in by_share.output
-    assert by_share.output.startswith("embedded: 80 pairs, ")
+    assert "embedded: 80 pairs, 0 judged\n" in by_share.output

@@ -10,8 +10,10 @@ from berdseye.annotation.batches.stored import TASKS, load_batch
 from berdseye.annotation.guidelines.versions import in_use, packaged, version_of
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.app.cli import cli
-from berdseye.data.errors import BerdseyeError
+from berdseye.data.errors import BadInputError, BerdseyeError
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.opinions import Graded, write_grade
 from tests.app.command_line import output
 
 
@@ -50,7 +52,12 @@ def test_a_preset_is_a_task_with_guidelines_of_its_own(held: Judgments, tmp_path
     )
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("document\tperspective\nZoos teach.\tZoos teach.\nTrams run.\tZoos teach.\n")
-    output("batch", "create", "right", "--preset", "dmerit", "--file", pairs, "--detector", "embedded")
+    verify = ("batch", "create", "right", "--preset", "dmerit", "--file", pairs, "--detector", "embedded")
+    with pytest.raises(BadInputError, match="embedded has the grade `topic`"):
+        output(*verify)
+    version = parse_detector("embedded").version
+    write_grade(Workspace.open(tmp_path / "workspace"), Graded("embedded", version, "stance", 0.9, 0.8, 1.0, 87))
+    output(*verify)
     better, right = load_batch(held, "better"), load_batch(held, "right")
     assert (better.task, better.recipe["preset"]) == ("prefer", "debateqa")
     assert in_use(held, better.task, better).text == "Which is **kinder**?"

@@ -56,6 +56,9 @@ def test_what_is_learned_is_compared_adopted_and_used_everywhere(judged: Workspa
     before = parse_detector(adopted_detector(judged), judged).version
     found = json.loads(output("detector", "improve", *at, "--json"))
     assert (found["detector"], found["training_set"], found["adopted"]) == ("stance(judged-1)", "judged-1", True)
+    (trained,) = list_trained(judged)
+    assert (trained.card["judgments"], trained.card["simulated_judgments"]) == (360, 0)
+    assert "simulated" not in found["measured"]
     compared = found["comparison"]
     assert compared["verdict"] == "better"
     assert compared["questions"] == sum(split_of(f"Should we support topic{n}?") == "test" for n in range(90)) >= 5
@@ -107,6 +110,11 @@ def test_made_up_people_train_nothing_unless_asked(workspace: Workspace) -> None
     result = CliRunner().invoke(cli, ["detector", "train", "--demo", "--workspace", str(workspace.folder)])
     assert result.exit_code == 0, result.output
     assert "120 of 120 judgments are by simulated annotators" in " ".join(result.stderr.split())
+    (trained,) = list_trained(workspace)
+    assert (trained.card["judgments"], trained.card["simulated_judgments"]) == (120, 120)
+    rows = json.loads(output("detector", "list", "--workspace", workspace.folder, "--json"))
+    (row,) = [row for row in rows if row["detector"] == trained.detector]
+    assert row["measured"].endswith("; 120 of 120 judgments are simulated")
 
 
 def test_made_up_people_decide_no_comparison(workspace: Workspace) -> None:

@@ -106,9 +106,20 @@ def test_the_decision_is_shown_to_those_who_verify_it(held: Judgments) -> None:
     assert held.frame()["shown"].tolist() == [True, True]
 
 
-@pytest.mark.parametrize(("grade", "words"), [("stance", "supports"), ("topic", "on topic")])
-def test_a_batch_that_is_not_blind_shows_the_label_before_the_verdict(held: Judgments, grade: str, words: str) -> None:
-    create_batch(held, BatchPlan("b", blind=False, recipe={"grade": grade}), items(1))
+@pytest.mark.parametrize(
+    ("recipe", "words"),
+    [
+        ({"grade": "stance", "threshold": 0.5, "unsure": 0.1}, "supports"),
+        ({"grade": "topic", "threshold": 0.5, "unsure": 0.1}, "on topic"),
+        ({"grade": "stance", "threshold": 0.85, "unsure": 0.1}, "unsure"),
+        ({"grade": "topic", "threshold": 0.85, "unsure": 0.1}, "unsure"),
+        ({"grade": "topic", "threshold": 0.85}, "on topic"),  # a batch of an earlier version
+    ],
+)
+def test_a_batch_that_is_not_blind_shows_the_label_before_the_verdict(
+    held: Judgments, recipe: dict[str, object], words: str
+) -> None:
+    create_batch(held, BatchPlan("b", blind=False, recipe=recipe), items(1))
     at = drawn("annotate", name="Ana")
     assert says(at, rf"detector.*\*\*{words}\*\*.*\b0\.90\b")
     press(at, "Supports")

@@ -19,6 +19,8 @@ from berdseye.app.jobs.running import list_jobs, stop_job
 from berdseye.data.people import Role
 from berdseye.data.runs.stored import list_runs
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.opinions import Graded, write_grade
 from berdseye.evaluation.selection.request import BatchRequest
 from tests.app.drawn_page import again, drawn, says, texts
 
@@ -267,10 +269,16 @@ def test_a_batch_whose_pairs_need_many_labels_is_created_as_a_job(
     demo: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(new_batch, "MANY_UNLABELLED", 10)
+    version = parse_detector("similarity(static)").version
+    write_grade(demo, Graded("similarity(static)", version, "stance", 0.9, 0.8, 1.0, 87))
     at = drawn("batches", name="Lea", new="verify")
+    assert says(at, "stance has the grade.*topic", "warning"), "the detector in use"
     at.multiselect(key="new-runs").set_value(debate(demo)[:1])
+    assert says(again(at), "Choose a detector of the grade stance", "caption")
+    assert at.button(key="create-batch").disabled
     at.selectbox(key="new-detector-verify").set_value("similarity(static)")
-    assert says(again(at), r"labels \d+ pairs first.*\bjob\b", "caption")
+    assert not says(again(at), "has the grade", "warning")
+    assert says(at, r"labels \d+ pairs first.*\bjob\b", "caption")
     press(at, "create-batch")
     (job,) = list_jobs(demo)
     stop_job(job)

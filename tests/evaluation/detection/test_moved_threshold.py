@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from berdseye.annotation.judgments.adjudication import adjudicate
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.errors import BadInputError
 from berdseye.data.labels import LabelStore
@@ -29,7 +30,7 @@ from berdseye.evaluation.labels.labelled_runs import keyed_run
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
 from berdseye.evaluation.scores.scoring import score_run
-from tests.evaluation.small_workspace import QUESTIONS, judge
+from tests.evaluation.small_workspace import QUESTIONS, judge, key
 
 
 @pytest.fixture
@@ -72,6 +73,28 @@ def test_judgments_correct_what_probabilities_suggest(small: Workspace, judgment
     after = moved_to_run(small, judgments, detector, run, 3)
     assert (before.judged, after.judged) == (0, 6)
     assert after.value > before.value
+
+
+def test_simulated_annotators_do_not_move_a_threshold(small: Workspace, judgments: Judgments, run_name: str) -> None:
+    """A pair that a person and a simulated annotator judged differently has the person's label, not a tie."""
+    detector, run = parse_detector("random"), load_run(small, run_name)
+    stored(small, run_name, 0.3)
+    before = moved_to_run(small, judgments, detector, run, 3)
+    noor = judgments.sign_in("Noor", demo=True)
+    for perspective in (0, 1):
+        for text in (0, 1, 2):
+            judge(judgments, noor, 0, perspective, text, "does not support")
+    after = moved_to_run(small, judgments, detector, run, 3)
+    assert (after.judged, after.positives, after.simulated) == (0, 0, 6)
+    assert (after.value, after.base_rate) == (before.value, before.base_rate)
+    judge(judgments, judgments.sign_in("Ana"), 0, 0, 0, "supports")
+    by_ana = moved_to_run(small, judgments, detector, run, 3)
+    assert (by_ana.judged, by_ana.positives, by_ana.simulated) == (1, 1, 6)
+    write_threshold(small, by_ana)
+    adjudicate(judgments, judgments.sign_in("Eve"), key(0, 1, 0), "supports")
+    by_eve = moved_to_run(small, judgments, detector, run, 3)
+    assert (by_eve.judged, by_eve.positives) == (2, 2), "an adjudicator is a person"
+    assert threshold_history(small, "random")[-1].simulated == 6
 
 
 @pytest.mark.parametrize(

@@ -208,3 +208,18 @@ def test_an_unsure_opinion_contradicts_no_gold_label(small: Workspace, judgments
     chip = listings[0].hits[0].chips[0]
     assert (chip.opinion, chip.detected.supports, chip.gold_mark) == ("unsure", False, "")
     assert detector_against_gold(listings).compared == 0
+
+
+def test_no_sentence_is_the_reason_of_an_unsure_opinion(small: Workspace, judgments: Judgments, found: Found) -> None:
+    pair, detector = Pair(TEXTS[0], QUESTIONS[0].perspectives[0].text), parse_detector("random(seed=1)")
+
+    def first(probability: float) -> Chip:
+        LabelStore(small).put(detector.name, detector.version, [pair.key], [probability])
+        return inspect_question(small, judgments, detector, QUESTIONS[0], found, 3, None)[0].hits[0].chips[0]
+
+    unsure, sure = first(detector.threshold + 0.01), first(detector.threshold + 0.15)
+    assert (unsure.opinion, unsure.supports, unsure.is_support) == ("unsure", True, False)
+    assert (sure.opinion, sure.is_support) == ("on topic", True)
+    judge_all(judgments, judgments.sign_in("Bo"), {(0, 0): True})
+    by_people = first(detector.threshold + 0.01)
+    assert (by_people.opinion, by_people.by, by_people.is_support) == ("unsure", "people", True)
