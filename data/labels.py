@@ -117,13 +117,13 @@ class LabelStore:
         return probabilities
 
     def table(self, source: str, version: str) -> pa.Table:
-        """All labels of a version of a source, each pair once, with the columns `pair`, `probability` and, if the source tells,
-        `opposes`; the newest value of a pair counts."""
+        """All labels of a version of a source, each pair once, with the columns `pair`, `probability` and, if the source has them,
+        `opposes` and `cut`; the newest value of a pair counts."""
         folder = self._folder(source, version)
         segments = _checked_segments(folder.parent, folder.name)
         with _reading(segments) as connection:
             counts = _counts(connection, segments)
-            newest = [f"arg_max({c}, file_index) AS {c}" for c in ("probability", "opposes") if c in counts]
+            newest = [f"arg_max({c}, file_index) AS {c}" for c in ("probability", "opposes", "cut") if c in counts]
             query = f"SELECT pair, {', '.join(newest)} FROM {_STORED} GROUP BY pair"
             return connection.sql(query, params={"segments": segments}).to_arrow_table()
 

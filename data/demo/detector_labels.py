@@ -18,8 +18,8 @@ def add_detector_labels(workspace: Workspace, detector: str) -> None:
     table = pq.read_table(_file(detector))
     version = table.schema.metadata[_VERSION].decode()
     keys = [key.hex() for key in table["pair"].to_pylist()]
-    supporting, opposing = (table[column].to_pylist() for column in ("probability", "opposes"))
-    LabelStore(workspace).put(detector, version, keys, supporting, opposing)
+    supporting, opposing, cut = (table[column].to_pylist() for column in ("probability", "opposes", "cut"))
+    LabelStore(workspace).put(detector, version, keys, supporting, opposing, cut=cut)
 
 
 def write_detector_labels(workspace: Workspace, detector: str, version: str) -> None:

@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("base", metavar="BASE", help="Folder or name of the BERT or MPNet model to start from.")
     parser.add_argument("--work", type=Path, default=Path("stance-training"), help="Folder of checkpoints.")
     parser.add_argument("--out", type=Path, default=OUT, help="Folder to write (default: the shipped weights).")
-    parser.add_argument("--steps", type=int, default=12_000, help="Number of batches.")
+    parser.add_argument("--steps", type=int, default=3_400, help="Number of batches.")
     parser.add_argument(
         "--half", action="store_true", help="Compute gradients in bfloat16, on processors that are quicker with it."
     )

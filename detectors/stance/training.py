@@ -36,7 +36,7 @@ class StanceSettings(NamedTuple):
     (AMX, or AVX-512 with BF16); the weights are kept and changed in full precision. `device` is named as PyTorch does.
     """
 
-    steps: int = 12_000
+    steps: int = 3_400
     learning_rate: float = 1.5e-4
     seed: int = 0
     half: bool = False

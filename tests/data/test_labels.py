@@ -31,6 +31,8 @@ def test_a_table_has_each_pair_once_with_its_newest_value(store: LabelStore) -> 
     ]
     store.put("embedded", "1", ["a"], [0.5])
     assert store.table("embedded", "1").column_names == ["pair", "probability"]
+    store.put("lora(a)", "1", ["a", "b"], [0.5, 0.5], cut=[True, False])
+    assert store.table("lora(a)", "1").sort_by("pair")["cut"].to_pylist() == [True, False]
 
 
 def test_replaced_labels_are_gone_and_newer_ones_win(store: LabelStore) -> None:

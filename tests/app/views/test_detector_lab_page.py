@@ -169,8 +169,11 @@ def test_detectors_that_nobody_measured_have_no_cost() -> None:
     assert {row["measured"] for row in rows} == {"not yet"}
 
 
-@pytest.mark.usefixtures("demo")
-def test_a_bin_without_an_interval_shows_a_dash() -> None:
+def test_a_bin_without_an_interval_shows_a_dash(demo: Workspace) -> None:
+    """A bin with both labels, but of one question, has no interval over questions."""
+    pairs = of_gold(demo).table
+    of_one = pairs[pairs["question"] == pairs["question"].iloc[0]].drop_duplicates("supports")["pair"].tolist()
+    LabelStore(demo).put("stance", parse_detector("stance", demo).version, of_one, [0.99] * 2, [0.0] * 2)
     bins = next(table for table in drawn("detector_lab", detector="stance").dataframe if "low" in table.value)
     assert bins.value["low"].isna().any()
     assert bins.proto.placeholder == "–"
