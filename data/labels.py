@@ -117,8 +117,8 @@ class LabelStore:
         return probabilities
 
     def table(self, source: str, version: str) -> pa.Table:
-        """All labels of a version of a source, each pair once, with the columns `pair`, `probability` and, if the source has them,
-        `opposes` and `cut`; the newest value of a pair counts."""
+        """All labels of a version of a source, each pair once, with the columns `pair`, `probability` and, where known, `opposes`
+        and `cut`; the newest value of a pair counts."""
         folder = self._folder(source, version)
         segments = _checked_segments(folder.parent, folder.name)
         with _reading(segments) as connection:

@@ -46,4 +46,6 @@ def test_the_labels_that_come_with_the_program_are_those_of_the_default_detector
         assert not np.isnan(stored).any(), manifest.name
         sample = list(range(0, len(pairs), len(pairs) // 4))
         assert detector.predict([pairs[at] for at in sample]) == pytest.approx(stored[sample], abs=0.02)
-    assert not any(store.table(DEFAULT_DETECTOR, detector.version)["cut"].to_pylist()), "a perspective of the demo is cut"
+    assert not any(store.table(DEFAULT_DETECTOR, detector.version)["cut"].to_pylist()), (
+        "a perspective of the demo is cut"
+    )
