@@ -60,6 +60,7 @@ AT_ONCE = (
     "detectors/stance/export.py",
     "detectors/stance/network.py",
     "detectors/stance/training.py",
+    "detectors/stance/vocabulary.py",
     "detectors/training/",
     "retrieval/encoders/",
     "retrieval/lexical/compiled.py",
