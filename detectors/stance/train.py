@@ -1,9 +1,9 @@
 """Train the detector `stance`: `python -m berdseye.detectors.stance.train DATA_FOLDER BASE [--work FOLDER] [--out FOLDER]`.
 
-The data folder has `stance/pairs.parquet` and the debates of `perspectrum/`. Training takes hours on two cores, and minutes on a
-GPU (`--device cuda`); run it again with the same work folder to resume. The threshold is the mean of those that the dev parts of
-the held-out sources suggest, and the figures of the card are measured on test parts, each at the threshold of the other sources.
-`berdseye detector transfer` has more.
+The data folder has `stance/pairs.parquet` and the debates of `perspectrum/`. Training takes one to two hours on two cores, and
+minutes on a GPU (`--device cuda`); run it again with the same work folder to resume. The threshold is the mean of those that the
+dev parts of the held-out sources suggest, and the figures of the card are measured on test parts, each at the threshold of the
+other sources. `berdseye detector transfer` has more.
 """
 
 import argparse
