@@ -81,8 +81,8 @@ def opinions(
     """
     near = unsure_about(threshold, unsure, supporting)
     return [
-        "unsure" if is_near else _opinion(grade, threshold, p, against)
-        for is_near, p, against in zip(near.tolist(), supporting.tolist(), opposing.tolist(), strict=True)
+        "unsure" if unsure_here else _opinion(grade, threshold, p, against)
+        for unsure_here, p, against in zip(near.tolist(), supporting.tolist(), opposing.tolist(), strict=True)
     ]
 
 

@@ -66,11 +66,9 @@ def adapt(
 
 
 def _numbered(workspace: Workspace, plan: TrainingPlan, data: TrainingSet) -> TrainingPlan:
-    names = (plan.name if number == 1 else f"{plan.name}-{number}" for number in count(1))
-    plans = (replace(plan, name=name) for name in names)
-    return next(
-        one
-        for one in plans
-        for folder in [workspace.detectors_folder / one.name]
-        if not folder.exists() or follows_plan(folder, one, data)
-    )
+    for number in count(1):
+        named = plan if number == 1 else replace(plan, name=f"{plan.name}-{number}")
+        folder = workspace.detectors_folder / named.name
+        if not folder.exists() or follows_plan(folder, named, data):
+            return named
+    raise AssertionError("numbers do not end")

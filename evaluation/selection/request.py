@@ -248,9 +248,9 @@ def check_verifiable(workspace: Workspace, name: str | None) -> None:
     detector = parse_detector(name or adopted_detector(workspace), workspace)
     if grade_of(workspace, detector) == "topic":
         raise BadInputError(
-            f"{detector.name} has the grade `topic`: its decisions say which passages are on the topic, not which support a "
+            f"{detector.name} has the grade topic: its decisions say which passages are on the topic, not which support a "
             "perspective, so people cannot verify them.",
-            hint="Use the task `judge` with --shown, which shows the detector's opinion, or name a detector of grade `stance` "
+            hint="Use the task `judge` with --shown, which shows the detector's opinion, or name a detector of grade stance "
             "with --detector; `berdseye detector list` shows the grades.",
         )
 

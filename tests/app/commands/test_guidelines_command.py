@@ -53,7 +53,7 @@ def test_a_preset_is_a_task_with_guidelines_of_its_own(held: Judgments, tmp_path
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("document\tperspective\nZoos teach.\tZoos teach.\nTrams run.\tZoos teach.\n")
     verify = ("batch", "create", "right", "--preset", "dmerit", "--file", pairs, "--detector", "embedded")
-    with pytest.raises(BadInputError, match="embedded has the grade `topic`"):
+    with pytest.raises(BadInputError, match="embedded has the grade topic"):
         output(*verify)
     version = parse_detector("embedded").version
     write_grade(Workspace.open(tmp_path / "workspace"), Graded("embedded", version, "stance", 0.9, 0.8, 1.0, 87))
