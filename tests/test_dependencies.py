@@ -59,6 +59,7 @@ AT_ONCE = (
     "detectors/stance/batches.py",
     "detectors/stance/export.py",
     "detectors/stance/network.py",
+    "detectors/stance/teacher.py",
     "detectors/stance/training.py",
     "detectors/stance/vocabulary.py",
     "detectors/training/",

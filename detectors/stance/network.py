@@ -87,6 +87,10 @@ class StanceNetwork(nn.Module):
 
     def forward(self, packed: "Packed") -> Tensor:
         """Return the logits of packed perspectives, float32[n_perspectives, 3], passage by passage."""
+        return self.read(packed)[0]
+
+    def read(self, packed: "Packed") -> tuple[Tensor, list[Tensor]]:
+        """Return the same, and the vectors of all tokens after each layer, [n_passages, length, width]."""
         segments = packed.segments
         x = self.embedded(packed.ids, packed.places, (segments > PASSAGE).long())
         mine, theirs = segments.unsqueeze(2), segments.unsqueeze(1)
@@ -94,8 +98,10 @@ class StanceNetwork(nn.Module):
         mask = torch.zeros(hidden.shape, dtype=x.dtype, device=x.device).masked_fill(hidden, _UNSEEN)
         near = self.near(packed.places, packed.places)
         mask = mask if near is None else mask + near
+        states = []
         for layer in self.layers:
             x, _ = layer(x, mask)
+            states.append(x)
         x = x.float()
         numbers = torch.arange(int(segments.max()) + 1, device=x.device).view(1, -1, 1)
         weights = (segments.unsqueeze(1) == numbers).to(x.dtype)
@@ -103,7 +109,7 @@ class StanceNetwork(nn.Module):
         means = (weights @ x) / counts.clamp(min=1)
         there = (counts.squeeze(-1) > 0)[:, 1:]
         passages = means[:, :1].expand(-1, means.shape[1] - 1, -1)
-        return self.logits(passages[there], means[:, 1:][there])
+        return self.logits(passages[there], means[:, 1:][there]), states
 
     def head(self) -> list[nn.Parameter]:
         """Return the parameters that do not come from the base."""

@@ -1,18 +1,19 @@
 """Train the detector `stance`: `python -m berdseye.detectors.stance.train DATA_FOLDER BASE [--work FOLDER] [--out FOLDER]`.
 
-The data folder has `stance/pairs.parquet` and the debates of `perspectrum/`. Training takes one to two hours on two cores, and
-minutes on a GPU (`--device cuda`); run it again with the same work folder to resume. The threshold is the mean of those that the
-dev parts of the held-out sources suggest, and the figures of the card are measured on test parts, each at the threshold of the
-other sources. `berdseye detector transfer` has more.
+The data folder has `stance/pairs.parquet` and the debates of `perspectrum/`. With `--teacher`, a larger network is trained first
+and then teaches the one that is written. That takes minutes on a GPU (`--device cuda`), and a training without a teacher one to
+two hours on two cores; run the same command again with the same work folder to resume. The threshold is the mean of those that
+the dev parts of the held-out sources suggest, and the figures of the card are measured on test parts, each at the threshold of
+the other sources. `berdseye detector transfer` has more.
 """
 
 import argparse
 import hashlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import logit
@@ -34,7 +35,12 @@ from berdseye.detectors.stance.held_out import Scored, held_out, scored, thresho
 from berdseye.detectors.stance.network_files import CARD_FILE
 from berdseye.detectors.training_pairs import SOURCES
 
+if TYPE_CHECKING:
+    from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork
+    from berdseye.detectors.stance.training import StanceSettings
+
 _EDGE = 1e-6
+DATA_FILES = (PAIRS_FILE, *(DEBATES_FOLDER / name for name in SOURCES), CLAIMS_FILE, POOL_FILE, SPLIT_FILE)
 OUT = Path(__file__).parents[1] / "weights"
 
 
@@ -61,20 +67,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--words", type=int, metavar="N", help="Keep the N entries of the table of words that the texts need most."
     )
-    parser.add_argument("--now", action="store_true", help="Use the last checkpoint as it is.")
     parser.add_argument(
-        "--average-with",
-        type=Path,
-        metavar="CHECKPOINT",
-        help="Average the weights with those of an earlier checkpoint.",
+        "--teacher",
+        metavar="BASE",
+        help="Folder or name of a larger BERT or MPNet model with the same words: it is trained first, and then teaches.",
     )
+    parser.add_argument("--teacher-steps", type=int, default=1_600, help="Number of batches for the teacher.")
+    parser.add_argument(
+        "--teacher-rate", type=float, default=4e-5, help="Highest learning rate of the teacher's encoder."
+    )
+    parser.add_argument("--now", action="store_true", help="Use the last checkpoint as it is.")
     options = parser.parse_args(arguments)
     import torch
 
-    from berdseye.detectors.stance.export import export
-    from berdseye.detectors.stance.network import PairTokenizer
-    from berdseye.detectors.stance.training import StanceSettings, average_with, train
-    from berdseye.detectors.stance.vocabulary import keep_words
+    from berdseye.detectors.stance.training import StanceSettings
 
     try:
         torch.empty(0, device=options.device)
@@ -89,35 +95,70 @@ def main(arguments: Sequence[str] | None = None) -> int:
         workers=options.workers,
     )
     try:
-        examples = training_examples(options.folder, settings.seed)
-        network, steps = train(
-            options.base, examples, settings, options.work, as_it_is=options.now, progress=_print_progress
-        )
-        earlier = None if options.average_with is None else average_with(network, options.average_with)
-        tokenizer = PairTokenizer(options.base)
-        if options.words is not None:
-            keep_words(network, tokenizer, texts_of(examples), options.words)
+        publish(*_trained(options, settings), options.folder, options.out, exact=options.exact)
     except BerdseyeError as error:
         print(error, file=sys.stderr)
         return 2
-    export(network, tokenizer, options.out, exact=options.exact)
-    files = (PAIRS_FILE, *(DEBATES_FOLDER / name for name in SOURCES), CLAIMS_FILE, POOL_FILE, SPLIT_FILE)
-    card: dict[str, Any] = {
-        "data": {str(path): hashlib.sha256((options.folder / path).read_bytes()).hexdigest() for path in files},
+    return 0
+
+
+def _trained(
+    options: argparse.Namespace, settings: "StanceSettings"
+) -> tuple["StanceNetwork", "PairTokenizer", dict[str, Any]]:
+    """Train the network that the options ask for, after its teacher; return it, its tokenizer, and a card of both trainings."""
+    from berdseye.detectors.stance.network import PairTokenizer
+    from berdseye.detectors.stance.training import train
+    from berdseye.detectors.stance.unlabelled import near_examples
+    from berdseye.detectors.stance.vocabulary import keep_words
+
+    examples = training_examples(options.folder, settings.seed)
+    shown, teacher, taught_by = examples, None, None
+    if options.teacher is not None:
+        larger = settings._replace(steps=options.teacher_steps, learning_rate=options.teacher_rate)
+        taught, _ = train(options.teacher, examples, larger, options.work / "teacher", progress=_print_progress)
+        teacher, shown = (taught, PairTokenizer(options.teacher)), examples | near_examples(examples, settings.seed)
+        taught_by = {"base": Path(options.teacher).name, "steps": larger.steps, "learning_rate": larger.learning_rate}
+    network, steps = train(
+        options.base, shown, settings, options.work, teacher=teacher, as_it_is=options.now, progress=_print_progress
+    )
+    tokenizer = PairTokenizer(options.base)
+    if options.words is not None:
+        keep_words(network, tokenizer, texts_of(examples), options.words)
+    card = {
         "settings": settings._asdict(),
         "steps_taken": steps,
-        "averaged_with_step": earlier,
+        "teacher": taught_by,
         "words": network.words.num_embeddings,
-        "examples": {name: len(rows) for name, rows in examples.items()},
+        "examples": {name: len(rows) for name, rows in shown.items()},
     }
+    return network, tokenizer, card
+
+
+def publish(
+    network: "StanceNetwork",
+    tokenizer: "PairTokenizer",
+    card: Mapping[str, Any],
+    folder: Path,
+    out: Path,
+    *,
+    exact: bool = False,
+) -> None:
+    """Export a trained network into `out`, calibrate and measure it on the data of `folder`, and write and print its card.
+
+    The card is `card` with the hashes of the data, the calibration, the threshold and the figures.
+    """
+    from berdseye.detectors.stance.export import export
+
+    export(network, tokenizer, out, exact=exact)
+    hashes = {str(path): hashlib.sha256((folder / path).read_bytes()).hexdigest() for path in DATA_FILES}
+    written: dict[str, Any] = {"data": hashes, **card}
     unmeasured = {"threshold": 0.5, "threshold_source": "", "measured": "", "calibration": (1.0, 0.0)}
-    _write_card(options.out, card | unmeasured)
-    card["calibration"] = calibrated(StanceDetector(options.out), options.folder)
-    _write_card(options.out, card | unmeasured | {"calibration": card["calibration"]})
-    card |= measured(StanceDetector(options.out), options.folder)
-    _write_card(options.out, card)
-    print(json.dumps(card, indent=1))
-    return 0
+    _write_card(out, unmeasured | written)
+    written["calibration"] = calibrated(StanceDetector(out), folder)
+    _write_card(out, unmeasured | written)
+    written |= measured(StanceDetector(out), folder)
+    _write_card(out, written)
+    print(json.dumps(written, indent=1))
 
 
 def calibrated(detector: StanceDetector, folder: Path) -> tuple[float, float]:

@@ -1,11 +1,11 @@
-"""The training of `stance`: a loss over partial labels, and checkpoints from which it resumes."""
+"""The training of `stance`: a loss over partial labels, alone or beside a teacher, and checkpoints from which it resumes."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
-from pickle import UnpicklingError
 from random import Random
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,11 +14,11 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
-from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
 from berdseye.detectors.stance.batches import BATCH_TOKENS, Batch, in_workers, mixed_batches
 from berdseye.detectors.stance.examples import STANCES, SUPPORTS, Example
 from berdseye.detectors.stance.network import Packed, PairTokenizer, StanceNetwork, packed
+from berdseye.detectors.stance.teacher import Lesson, Teacher, rounded, targets, told_loss
 
 CHECKPOINT = "checkpoint.pt"
 _MARGIN_WEIGHT = 0.3
@@ -26,7 +26,7 @@ _HEAD_FACTOR = 5.0
 _WARMUP = 200
 _LEAST_RATE = 0.02
 _AVERAGED = 0.998
-_KEPT_EVERY = 250
+_KEPT_SECONDS = 120.0
 
 
 class StanceSettings(NamedTuple):
@@ -51,12 +51,14 @@ def train(
     settings: StanceSettings,
     folder: Path,
     *,
+    teacher: tuple[StanceNetwork, PairTokenizer] | None = None,
     as_it_is: bool = False,
     progress: Progress = silent,
 ) -> tuple[StanceNetwork, int]:
     """Train a network in `folder`; return the moving average of its weights, and the number of steps taken.
 
-    An interrupted training resumes, or, with `as_it_is`, ends where its last checkpoint is; with more steps, a finished one goes
+    A `teacher`, a trained network with its tokenizer, judges every batch, and what it says counts as much as the labels. An
+    interrupted training resumes, or, with `as_it_is`, ends where its last checkpoint is; with more steps, a finished one goes
     on. A resumed training draws other batches than an uninterrupted one from there on, so that its weights differ slightly; so
     does one with worker processes, which finish their batches in another order.
     """
@@ -65,7 +67,9 @@ def train(
     network, tokenizer = StanceNetwork(base).to(settings.device), PairTokenizer(base)
     network.words.requires_grad_(False)
     averaged = AveragedModel(network, multi_avg_fn=_average)
-    head = network.head()
+    told = None if teacher is None else Teacher(*teacher, tokenizer, half=settings.half).to(settings.device)
+    lesson = None if told is None else Lesson(network.hidden.out_features, told.width).to(settings.device)
+    head = network.head() + ([] if lesson is None else [*lesson.parameters()])
     known = {id(parameter) for parameter in head}
     groups: list[dict[str, Any]] = [
         {"params": [p for p in network.parameters() if p.requires_grad and id(p) not in known]},
@@ -81,6 +85,8 @@ def train(
         optimizer, lambda step: min(1.0, (step + 1) / _WARMUP) * max(_LEAST_RATE, 1 - step / settings.steps)
     )
     parts: dict[str, Any] = {"network": network, "averaged": averaged, "optimizer": optimizer, "schedule": schedule}
+    if lesson is not None:
+        parts["lesson"] = lesson
     first = _resume(folder / CHECKPOINT, parts, settings)
     reader = HalfPrecision(network) if settings.half else network
 
@@ -88,11 +94,17 @@ def train(
         return mixed_batches(examples, tokenizer, Random(seed), settings.batch_tokens)
 
     drawn = in_workers(batches, settings.seed * 1_000_003 + first, settings.workers)
-    last = first if as_it_is else max(first, settings.steps)
+    last, kept = first if as_it_is else max(first, settings.steps), monotonic()
     for step in range(first + 1, last + 1):
         batch = next(drawn).on(settings.device)
-        logits = reader(batch.packed)
-        loss = partial_loss(logits, batch.allowed) + _MARGIN_WEIGHT * margin_loss(logits, batch.allowed, batch.owners)
+        logits, states = reader.read(batch.packed)
+        loss = _MARGIN_WEIGHT * margin_loss(logits, batch.allowed, batch.owners)
+        if told is None or lesson is None:
+            loss = loss + partial_loss(logits, batch.allowed)
+        else:
+            said = told(batch.packed)
+            loss = loss + told_loss(logits, targets(said.probabilities, batch.allowed))
+            loss = loss + lesson(states, said, batch.packed)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         if isinstance(reader, HalfPrecision):
@@ -104,8 +116,9 @@ def train(
         schedule.step()
         averaged.update_parameters(network)
         progress(step, "steps", settings.steps)
-        if step % _KEPT_EVERY == 0 or step == settings.steps:
+        if step == settings.steps or monotonic() - kept > _KEPT_SECONDS:
             _keep(folder / CHECKPOINT, parts, settings, step)
+            kept = monotonic()
     network.load_state_dict(averaged.module.state_dict())
     return network.cpu().eval(), last
 
@@ -115,19 +128,16 @@ class HalfPrecision(nn.Module):
 
     def __init__(self, network: StanceNetwork) -> None:
         super().__init__()
-        self.copied = deepcopy(network).bfloat16()
-        for parameter in self.copied.head():
-            parameter.data = parameter.data.float()
+        self.copied = rounded(deepcopy(network))
         own, copies = network.parameters(), self.copied.parameters()
         self._own, self._copies = zip(
             *((a, b) for a, b in zip(own, copies, strict=True) if a.requires_grad), strict=True
         )
         self.follow()
 
-    def forward(self, packed: Packed) -> Tensor:
-        """Return the logits, as the network does: float32[n_perspectives, 3]."""
-        logits: Tensor = self.copied(packed)
-        return logits
+    def read(self, packed: Packed) -> tuple[Tensor, list[Tensor]]:
+        """Return the logits, float32[n_perspectives, 3], and the vectors after each layer, as the network does."""
+        return self.copied.read(packed)
 
     def hand_over_gradients(self) -> None:
         """Give the network the gradients that were found with the copy, and forget them here."""
@@ -138,21 +148,6 @@ class HalfPrecision(nn.Module):
     def follow(self) -> None:
         """Copy the network's weights, rounded."""
         torch._foreach_copy_(self._copies, self._own)
-
-
-def average_with(network: StanceNetwork, checkpoint: Path) -> int:
-    """Give a network the mean of its weights and those of a checkpoint (the moving average in it); return the checkpoint's step.
-
-    The mean of two states of one training is often better on new data than either (Izmailov et al. 2018). Raises
-    `BadInputError` if the checkpoint cannot be read.
-    """
-    try:
-        state = torch.load(checkpoint, weights_only=True, map_location="cpu")
-    except (OSError, ValueError, RuntimeError, UnpicklingError) as error:
-        raise BadInputError(f"The checkpoint cannot be read ({error}).", where=checkpoint) from error
-    earlier = {name.removeprefix("module."): value for name, value in state["averaged"].items()}
-    network.load_state_dict({name: (value + earlier[name]) / 2 for name, value in network.state_dict().items()})
-    return int(state["step"])
 
 
 def partial_loss(logits: Tensor, allowed: Tensor) -> Tensor:

@@ -9,18 +9,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
 from transformers import (
-    BertConfig,
-    BertModel,
     DistilBertConfig,
     DistilBertModel,
     MPNetConfig,
     MPNetModel,
-    PreTrainedModel,
-    PreTrainedTokenizerFast,
 )
 
 from berdseye.data.errors import BadInputError
@@ -45,62 +38,20 @@ from berdseye.detectors.stance.training import (
     CHECKPOINT,
     HalfPrecision,
     StanceSettings,
-    average_with,
     margin_loss,
     partial_loss,
     stance_probabilities,
     train,
 )
+from tests.detectors.tiny_bases import SIZES, TEXTS, WORDS, made_base, tiny_bert
 
-WORDS = [
-    "zoos",
-    "cars",
-    "trams",
-    "are",
-    "is",
-    "should",
-    "not",
-    "be",
-    "banned",
-    "good",
-    "bad",
-    "cruel",
-    "clean",
-    "the",
-    "a",
-    "for",
-    "cities",
-    ".",
-    ",",
-    "because",
-]
 CARD = '{"threshold": 0.5, "threshold_source": "none", "measured": "", "calibration": [1, 0]}'
-SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
-TEXTS = [
-    ("zoos are cruel .", ["zoos should be banned", "zoos are good", "cars are bad because the a"]),
-    ("the trams are clean .", ["trams are good"]),
-]
 
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A BERT of two layers and random weights, whose words are `WORDS`."""
-    config = BertConfig(vocab_size=len(WORDS) + 4, max_position_embeddings=512, **SIZES)
-    return made_base(tmp_path_factory.mktemp("base"), BertModel(config), ["[PAD]", "[CLS]", "[SEP]", "[UNK]"])
-
-
-def made_base(folder: Path, model: PreTrainedModel, special: list[str]) -> Path:
-    """Write a model with a tokenizer of `WORDS`; the last of its `special` tokens is for unknown words."""
-    ids = {word: number for number, word in enumerate([*special, *WORDS])}
-    tokenizer = Tokenizer(WordLevel(ids, unk_token=special[3]))
-    tokenizer.pre_tokenizer = Whitespace()
-    PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token=next(name for name in special if "pad" in name.lower())
-    ).save_pretrained(folder)
-    torch.manual_seed(0)
-    model.apply(model._init_weights)
-    model.save_pretrained(folder)
-    return folder
+    return tiny_bert(tmp_path_factory.mktemp("base"))
 
 
 @pytest.fixture(scope="module")
@@ -284,7 +235,7 @@ def test_gradients_in_half_precision_are_those_of_the_network(base: Path) -> Non
     exact = [p.grad for p in trained]
     network.zero_grad()
     half = HalfPrecision(network)
-    partial_loss(half(batch), allowed).backward()  # type: ignore[no-untyped-call]
+    partial_loss(half.read(batch)[0], allowed).backward()  # type: ignore[no-untyped-call]
     half.hand_over_gradients()
     found = torch.cat([p.grad.flatten() for p in trained if p.grad is not None])
     wanted = torch.cat([grad.flatten() for grad in exact if grad is not None])
@@ -293,19 +244,4 @@ def test_gradients_in_half_precision_are_those_of_the_network(base: Path) -> Non
     with torch.no_grad():
         network.skip.add_(1)
     half.follow()
-    assert torch.allclose(half(batch), network(batch), atol=0.1)
-
-
-def test_weights_are_averaged_with_those_of_a_checkpoint(base: Path, tmp_path: Path) -> None:
-    examples = {"claims": [Example("zoos are cruel", (Statement("zoos are good", CONTRADICTED),))]}
-    first, _ = train(base, examples, StanceSettings(steps=2, learning_rate=2e-3), tmp_path)
-    earlier = {name: value.clone() for name, value in first.state_dict().items()}
-    network, _ = train(base, examples, StanceSettings(steps=6, learning_rate=2e-3), tmp_path / "more")
-    later = {name: value.clone() for name, value in network.state_dict().items()}
-    assert average_with(network, tmp_path / CHECKPOINT) == 2
-    found = network.state_dict()
-    assert all(torch.allclose(found[name], (earlier[name] + later[name]) / 2, atol=1e-6) for name in found)
-    assert any(not torch.allclose(earlier[name], later[name]) for name in found)
-    (tmp_path / "broken.pt").write_bytes(b"no checkpoint")
-    with pytest.raises(BadInputError, match="cannot be read"):
-        average_with(network, tmp_path / "broken.pt")
+    assert torch.allclose(half.read(batch)[0], network(batch), atol=0.1)

@@ -1,41 +1,22 @@
 """A network whose table of words became smaller, on a tiny BERT made here."""
 
 from pathlib import Path
-from string import ascii_letters, digits, punctuation
 
 import numpy as np
 import pytest
-import torch
 from tokenizers import Tokenizer
-from tokenizers.models import WordLevel, WordPiece
-from tokenizers.pre_tokenizers import BertPreTokenizer
-from tokenizers.processors import BertProcessing
+from tokenizers.models import WordLevel
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from berdseye.data.errors import BadInputError
 from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork, packed
 from berdseye.detectors.stance.vocabulary import keep_words
-
-SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-CHARACTERS = [prefix + one for one in ascii_letters + digits + punctuation for prefix in ("", "##")]
-WORDS = ["zebra", "zoos", "quagga", "are", "cruel", "é", "##oos"]
-FEWEST = len(SPECIAL) + len(CHARACTERS)
+from tests.detectors.tiny_bases import FEWEST, PIECE_SPECIAL, PIECE_WORDS, tiny_wordpiece
 
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("base")
-    tokens = [*SPECIAL, *WORDS[:3], *CHARACTERS, *WORDS[3:]]
-    ids = {token: number for number, token in enumerate(tokens)}
-    tokenizer = Tokenizer(WordPiece(ids, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = BertPreTokenizer()
-    tokenizer.post_processor = BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
-    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token"), SPECIAL, strict=True))
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(folder)
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 64}
-    BertModel(BertConfig(vocab_size=len(tokens), max_position_embeddings=512, **sizes)).save_pretrained(folder)
-    return folder
+    return tiny_wordpiece(tmp_path_factory.mktemp("base"))
 
 
 def test_texts_of_frequent_words_are_read_as_before(base: Path) -> None:
@@ -63,8 +44,8 @@ def test_the_most_frequent_words_stay_whatever_the_order_of_the_texts(base: Path
     network, tokenizer = StanceNetwork(base), PairTokenizer(base)
     keep_words(network, tokenizer, texts, FEWEST + 1)
     kept = tokenizer.tokenizer.get_vocab()
-    assert set(WORDS) & set(kept) == {"quagga"}
-    assert sorted(kept, key=kept.__getitem__)[:5] == [*SPECIAL, "quagga"]  # in the order of the table
+    assert set(PIECE_WORDS) & set(kept) == {"quagga"}
+    assert sorted(kept, key=kept.__getitem__)[:5] == [*PIECE_SPECIAL, "quagga"]  # in the order of the table
 
 
 def test_what_must_stay_is_not_taken_away(base: Path) -> None:

@@ -1,0 +1,107 @@
+"""A larger network that teaches `stance`: it has learned the same labels, and says what it sees in every passage of a batch.
+
+Its probabilities replace half of what the labels say, so that passages which nobody labelled teach as well (`near_examples`).
+The student also learns to find the teacher's vectors: a linear map of the states after a third, two thirds and all of its layers
+should give those of the teacher there (as in TinyBERT, Jiao et al., Findings of EMNLP 2020, but for attention maps).
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from berdseye.data.errors import BadInputError
+from berdseye.detectors.stance.network import PADDING, Packed, PairTokenizer, StanceNetwork
+
+_TOLD = 0.5
+_LEAST_TOLD = 1e-3
+_THIRDS = 3
+
+
+class Told(NamedTuple):
+    """What a teacher says of packed perspectives: P of each stance, float32[n, 3], and its states after each third of its
+    layers, float[n_passages, length, width]."""
+
+    probabilities: Tensor
+    states: Sequence[Tensor]
+
+
+class Teacher(nn.Module):
+    """A trained network that reads what a student reads, in bfloat16 if `half`.
+
+    The two tables of words must have the same entries, under whatever numbers, so that their texts have the same tokens. Raises
+    `BadInputError` if the student's table has others.
+    """
+
+    numbers: Tensor
+
+    def __init__(
+        self, network: StanceNetwork, own: PairTokenizer, students: PairTokenizer, *, half: bool = False
+    ) -> None:
+        super().__init__()
+        entries, found = students.tokenizer.get_vocab(), own.tokenizer.get_vocab()
+        special = {students.first: own.first, students.last: own.last}
+        if other := next((e for e, n in entries.items() if e not in found and n not in special), None):
+            raise BadInputError(f"The teacher must have the words of its student, and has no “{other}”.")
+        numbers = torch.zeros(max(entries.values()) + 1, dtype=torch.long)
+        for entry, number in entries.items():
+            numbers[number] = special[number] if number in special else found[entry]
+        self.register_buffer("numbers", numbers)
+        self.network = rounded(network) if half else network
+        self.width = network.hidden.out_features
+
+    @torch.no_grad()
+    def forward(self, packed: Packed) -> Told:
+        """Return what the teacher says of a student's batch."""
+        logits, states = self.network.read(packed._replace(ids=self.numbers[packed.ids]))
+        return Told(torch.softmax(logits, dim=-1), thirds(states))
+
+
+class Lesson(nn.Module):
+    """How far a student's states are from its teacher's, after linear maps that are learned with the student."""
+
+    def __init__(self, width: int, teachers: int) -> None:
+        super().__init__()
+        self.maps = nn.ModuleList(nn.Linear(width, teachers) for _ in range(_THIRDS))
+
+    def forward(self, states: Sequence[Tensor], told: Told, packed: Packed) -> Tensor:
+        """Return the mean squared difference of mapped and told states, each normalised, over tokens that are no padding."""
+        there = packed.segments != PADDING
+        losses = []
+        for change, mine, theirs in zip(self.maps, thirds(states), told.states, strict=True):
+            mapped = change(mine[there].float())
+            losses.append((_normed(mapped) - _normed(theirs[there].float())).square().mean())
+        return torch.stack(losses).mean()
+
+
+def thirds(states: Sequence[Tensor]) -> list[Tensor]:
+    """Return the states after a third, two thirds and all of the layers."""
+    return [states[len(states) * part // _THIRDS - 1] for part in range(1, _THIRDS + 1)]
+
+
+def rounded(network: StanceNetwork) -> StanceNetwork:
+    """Turn a network's encoder to bfloat16, and leave its head in full precision; returns the same network."""
+    network.bfloat16()
+    for parameter in network.head():
+        parameter.data = parameter.data.float()
+    return network
+
+
+def targets(told: Tensor, allowed: Tensor) -> Tensor:
+    """Return the stances that a student should find, float32[n, 3], from what a teacher says and what the labels allow.
+
+    They are the mean of what the teacher says and of the same among the allowed stances only: where one stance is allowed, that
+    is the label.
+    """
+    agreed = (told + _LEAST_TOLD) * allowed
+    return _TOLD * told + (1 - _TOLD) * agreed / agreed.sum(-1, keepdim=True)
+
+
+def told_loss(logits: Tensor, wanted: Tensor) -> Tensor:
+    """Return the mean cross-entropy of logits, float[n, 3], with wanted probabilities."""
+    return -(wanted * torch.log_softmax(logits, dim=-1)).sum(-1).mean()
+
+
+def _normed(x: Tensor) -> Tensor:
+    return nn.functional.layer_norm(x, x.shape[-1:])

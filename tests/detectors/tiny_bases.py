@@ -1,0 +1,80 @@
+"""Tiny BERT and MPNet models with random weights and a small table of words, for tests of `stance`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from string import ascii_letters, digits, punctuation
+
+import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel, WordPiece
+from tokenizers.pre_tokenizers import BertPreTokenizer, Whitespace
+from tokenizers.processors import BertProcessing
+from transformers import BertConfig, BertModel, PreTrainedModel, PreTrainedTokenizerFast
+
+WORDS = [
+    "zoos",
+    "cars",
+    "trams",
+    "are",
+    "is",
+    "should",
+    "not",
+    "be",
+    "banned",
+    "good",
+    "bad",
+    "cruel",
+    "clean",
+    "the",
+    "a",
+    "for",
+    "cities",
+    ".",
+    ",",
+    "because",
+]
+SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+TEXTS = [
+    ("zoos are cruel .", ["zoos should be banned", "zoos are good", "cars are bad because the a"]),
+    ("the trams are clean .", ["trams are good"]),
+]
+
+PIECE_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+PIECE_CHARACTERS = [prefix + one for one in ascii_letters + digits + punctuation for prefix in ("", "##")]
+PIECE_WORDS = ["zebra", "zoos", "quagga", "are", "cruel", "é", "##oos"]
+FEWEST = len(PIECE_SPECIAL) + len(PIECE_CHARACTERS)
+
+
+def tiny_bert(folder: Path) -> Path:
+    """Write a BERT of two layers whose words are `WORDS`, and return its folder."""
+    config = BertConfig(vocab_size=len(WORDS) + 4, max_position_embeddings=512, **SIZES)
+    return made_base(folder, BertModel(config), ["[PAD]", "[CLS]", "[SEP]", "[UNK]"])
+
+
+def made_base(folder: Path, model: PreTrainedModel, special: list[str], words: Sequence[str] = WORDS) -> Path:
+    """Write a model with a tokenizer of `words`; the fourth of its `special` tokens is for unknown words."""
+    ids = {word: number for number, word in enumerate([*special, *words])}
+    tokenizer = Tokenizer(WordLevel(ids, unk_token=special[3]))
+    tokenizer.pre_tokenizer = Whitespace()
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token=next(name for name in special if "pad" in name.lower())
+    ).save_pretrained(folder)
+    torch.manual_seed(0)
+    model.apply(model._init_weights)
+    model.save_pretrained(folder)
+    return folder
+
+
+def tiny_wordpiece(folder: Path) -> Path:
+    """Write a BERT of one layer whose table of word pieces has `PIECE_WORDS` and all characters, and return its folder."""
+    tokens = [*PIECE_SPECIAL, *PIECE_WORDS[:3], *PIECE_CHARACTERS, *PIECE_WORDS[3:]]
+    ids = {token: number for number, token in enumerate(tokens)}
+    tokenizer = Tokenizer(WordPiece(ids, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    tokenizer.post_processor = BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
+    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token"), PIECE_SPECIAL, strict=True))
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(folder)
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 64}
+    BertModel(BertConfig(vocab_size=len(tokens), max_position_embeddings=512, **sizes)).save_pretrained(folder)
+    return folder
