@@ -14,12 +14,12 @@ from torch import Tensor, nn
 from berdseye.data.errors import BadInputError
 from berdseye.detectors.stance.network import PADDING, Packed, PairTokenizer, StanceNetwork
 
-_TOLD = 0.5
-_LEAST_TOLD = 1e-3
+_TEACHER_WEIGHT = 0.5
+_LEAST = 1e-3
 _THIRDS = 3
 
 
-class Told(NamedTuple):
+class Opinion(NamedTuple):
     """What a teacher says of packed perspectives: P of each stance, float32[n, 3], and its states after each third of its
     layers, float[n_passages, length, width]."""
 
@@ -52,24 +52,24 @@ class Teacher(nn.Module):
         self.width = network.hidden.out_features
 
     @torch.no_grad()
-    def forward(self, packed: Packed) -> Told:
+    def forward(self, packed: Packed) -> Opinion:
         """Return what the teacher says of a student's batch."""
         logits, states = self.network.read(packed._replace(ids=self.numbers[packed.ids]))
-        return Told(torch.softmax(logits, dim=-1), thirds(states))
+        return Opinion(torch.softmax(logits, dim=-1), thirds(states))
 
 
-class Lesson(nn.Module):
+class StateLoss(nn.Module):
     """How far a student's states are from its teacher's, after linear maps that are learned with the student."""
 
     def __init__(self, width: int, teachers: int) -> None:
         super().__init__()
         self.maps = nn.ModuleList(nn.Linear(width, teachers) for _ in range(_THIRDS))
 
-    def forward(self, states: Sequence[Tensor], told: Told, packed: Packed) -> Tensor:
-        """Return the mean squared difference of mapped and told states, each normalised, over tokens that are no padding."""
+    def forward(self, states: Sequence[Tensor], opinion: Opinion, packed: Packed) -> Tensor:
+        """Return the mean squared difference of mapped states and the teacher's, each normalised; padding does not count."""
         there = packed.segments != PADDING
         losses = []
-        for change, mine, theirs in zip(self.maps, thirds(states), told.states, strict=True):
+        for change, mine, theirs in zip(self.maps, thirds(states), opinion.states, strict=True):
             mapped = change(mine[there].float())
             losses.append((_normed(mapped) - _normed(theirs[there].float())).square().mean())
         return torch.stack(losses).mean()
@@ -88,17 +88,17 @@ def rounded(network: StanceNetwork) -> StanceNetwork:
     return network
 
 
-def targets(told: Tensor, allowed: Tensor) -> Tensor:
+def targets(opinion: Tensor, allowed: Tensor) -> Tensor:
     """Return the stances that a student should find, float32[n, 3], from what a teacher says and what the labels allow.
 
     They are the mean of what the teacher says and of the same among the allowed stances only: where one stance is allowed, that
     is the label.
     """
-    agreed = (told + _LEAST_TOLD) * allowed
-    return _TOLD * told + (1 - _TOLD) * agreed / agreed.sum(-1, keepdim=True)
+    agreed = (opinion + _LEAST) * allowed
+    return _TEACHER_WEIGHT * opinion + (1 - _TEACHER_WEIGHT) * agreed / agreed.sum(-1, keepdim=True)
 
 
-def told_loss(logits: Tensor, wanted: Tensor) -> Tensor:
+def soft_cross_entropy(logits: Tensor, wanted: Tensor) -> Tensor:
     """Return the mean cross-entropy of logits, float[n, 3], with wanted probabilities."""
     return -(wanted * torch.log_softmax(logits, dim=-1)).sum(-1).mean()
 

@@ -1,10 +1,10 @@
 """Train the detector `stance`: `python -m berdseye.detectors.stance.train DATA_FOLDER BASE [--work FOLDER] [--out FOLDER]`.
 
 The data folder has `stance/pairs.parquet` and the debates of `perspectrum/`. With `--teacher`, a larger network is trained first
-and then teaches the one that is written. That takes minutes on a GPU (`--device cuda`), and a training without a teacher one to
-two hours on two cores; run the same command again with the same work folder to resume. The threshold is the mean of those that
-the dev parts of the held-out sources suggest, and the figures of the card are measured on test parts, each at the threshold of
-the other sources. `berdseye detector transfer` has more.
+and then teaches; what is written is the mean of a network that was taught and one that was not. That takes minutes on a GPU
+(`--device cuda`), and a training without a teacher one to two hours on two cores; run the same command again with the same work
+folder to resume. The threshold is the mean of those that the dev parts of the held-out sources suggest, and the figures of the
+card are measured on test parts, each at the threshold of the other sources. `berdseye detector transfer` has more.
 """
 
 import argparse
@@ -28,6 +28,7 @@ from berdseye.detectors.stance.examples import (
     PAIRS_FILE,
     POOL_FILE,
     SPLIT_FILE,
+    Example,
     texts_of,
     training_examples,
 )
@@ -70,8 +71,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--teacher",
         metavar="BASE",
-        help="Folder or name of a larger BERT or MPNet model with the same words: it is trained first, and then teaches.",
+        help="Folder or name of a larger BERT or MPNet model with the same words: it is trained first, and then teaches. "
+        "The network is also trained without it, and the weights of both are averaged.",
     )
+    parser.add_argument("--alone-steps", type=int, default=3_400, help="Number of batches without the teacher.")
     parser.add_argument("--teacher-steps", type=int, default=1_600, help="Number of batches for the teacher.")
     parser.add_argument(
         "--teacher-rate", type=float, default=4e-5, help="Highest learning rate of the teacher's encoder."
@@ -105,33 +108,58 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _trained(
     options: argparse.Namespace, settings: "StanceSettings"
 ) -> tuple["StanceNetwork", "PairTokenizer", dict[str, Any]]:
-    """Train the network that the options ask for, after its teacher; return it, its tokenizer, and a card of both trainings."""
+    """Train the network that the options ask for; return it, its tokenizer, and a card of its training."""
     from berdseye.detectors.stance.network import PairTokenizer
-    from berdseye.detectors.stance.training import train
+    from berdseye.detectors.stance.training import average_with, train
     from berdseye.detectors.stance.unlabelled import near_examples
     from berdseye.detectors.stance.vocabulary import keep_words
 
     examples = training_examples(options.folder, settings.seed)
-    shown, teacher, taught_by = examples, None, None
+    alone, teacher, shown = None, None, examples
     if options.teacher is not None:
-        larger = settings._replace(steps=options.teacher_steps, learning_rate=options.teacher_rate)
-        taught, _ = train(options.teacher, examples, larger, options.work / "teacher", progress=_print_progress)
-        teacher, shown = (taught, PairTokenizer(options.teacher)), examples | near_examples(examples, settings.seed)
-        taught_by = {"base": Path(options.teacher).name, "steps": larger.steps, "learning_rate": larger.learning_rate}
+        alone, teacher = _alone_and_teacher(options, examples, settings)
+        shown = examples | near_examples(examples, settings.seed)
     network, steps = train(
         options.base, shown, settings, options.work, teacher=teacher, as_it_is=options.now, progress=_print_progress
     )
+    if alone is not None:
+        average_with(network, alone)
     tokenizer = PairTokenizer(options.base)
     if options.words is not None:
         keep_words(network, tokenizer, texts_of(examples), options.words)
     card = {
         "settings": settings._asdict(),
         "steps_taken": steps,
-        "teacher": taught_by,
+        "teacher": None if teacher is None else _card_of_teacher(options),
         "words": network.words.num_embeddings,
         "examples": {name: len(rows) for name, rows in shown.items()},
     }
     return network, tokenizer, card
+
+
+def _alone_and_teacher(
+    options: argparse.Namespace, examples: Mapping[str, Sequence[Example]], settings: "StanceSettings"
+) -> tuple["StanceNetwork", tuple["StanceNetwork", "PairTokenizer"]]:
+    """Train the network with the labels alone, by the defaults of `StanceSettings`, and its teacher."""
+    from berdseye.detectors.stance.network import PairTokenizer
+    from berdseye.detectors.stance.training import StanceSettings, train
+
+    plain = StanceSettings(
+        steps=options.alone_steps, half=settings.half, device=settings.device, workers=settings.workers
+    )
+    larger = settings._replace(steps=options.teacher_steps, learning_rate=options.teacher_rate)
+    alone, _ = train(options.base, examples, plain, options.work / "alone", progress=_print_progress)
+    teacher, _ = train(options.teacher, examples, larger, options.work / "teacher", progress=_print_progress)
+    return alone, (teacher, PairTokenizer(options.teacher))
+
+
+def _card_of_teacher(options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "base": Path(options.teacher).name,
+        "steps": options.teacher_steps,
+        "learning_rate": options.teacher_rate,
+        "steps_alone": options.alone_steps,
+    }
 
 
 def publish(

@@ -18,7 +18,7 @@ from berdseye.data.progress import Progress, silent
 from berdseye.detectors.stance.batches import BATCH_TOKENS, Batch, in_workers, mixed_batches
 from berdseye.detectors.stance.examples import STANCES, SUPPORTS, Example
 from berdseye.detectors.stance.network import Packed, PairTokenizer, StanceNetwork, packed
-from berdseye.detectors.stance.teacher import Lesson, Teacher, rounded, targets, told_loss
+from berdseye.detectors.stance.teacher import StateLoss, Teacher, rounded, soft_cross_entropy, targets
 
 CHECKPOINT = "checkpoint.pt"
 _MARGIN_WEIGHT = 0.3
@@ -67,9 +67,9 @@ def train(
     network, tokenizer = StanceNetwork(base).to(settings.device), PairTokenizer(base)
     network.words.requires_grad_(False)
     averaged = AveragedModel(network, multi_avg_fn=_average)
-    told = None if teacher is None else Teacher(*teacher, tokenizer, half=settings.half).to(settings.device)
-    lesson = None if told is None else Lesson(network.hidden.out_features, told.width).to(settings.device)
-    head = network.head() + ([] if lesson is None else [*lesson.parameters()])
+    judge = None if teacher is None else Teacher(*teacher, tokenizer, half=settings.half).to(settings.device)
+    state_loss = None if judge is None else StateLoss(network.hidden.out_features, judge.width).to(settings.device)
+    head = network.head() + ([] if state_loss is None else [*state_loss.parameters()])
     known = {id(parameter) for parameter in head}
     groups: list[dict[str, Any]] = [
         {"params": [p for p in network.parameters() if p.requires_grad and id(p) not in known]},
@@ -85,8 +85,8 @@ def train(
         optimizer, lambda step: min(1.0, (step + 1) / _WARMUP) * max(_LEAST_RATE, 1 - step / settings.steps)
     )
     parts: dict[str, Any] = {"network": network, "averaged": averaged, "optimizer": optimizer, "schedule": schedule}
-    if lesson is not None:
-        parts["lesson"] = lesson
+    if state_loss is not None:
+        parts["state_loss"] = state_loss
     first = _resume(folder / CHECKPOINT, parts, settings)
     reader = HalfPrecision(network) if settings.half else network
 
@@ -99,12 +99,12 @@ def train(
         batch = next(drawn).on(settings.device)
         logits, states = reader.read(batch.packed)
         loss = _MARGIN_WEIGHT * margin_loss(logits, batch.allowed, batch.owners)
-        if told is None or lesson is None:
+        if judge is None or state_loss is None:
             loss = loss + partial_loss(logits, batch.allowed)
         else:
-            said = told(batch.packed)
-            loss = loss + told_loss(logits, targets(said.probabilities, batch.allowed))
-            loss = loss + lesson(states, said, batch.packed)
+            opinion = judge(batch.packed)
+            loss = loss + soft_cross_entropy(logits, targets(opinion.probabilities, batch.allowed))
+            loss = loss + state_loss(states, opinion, batch.packed)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         if isinstance(reader, HalfPrecision):
@@ -148,6 +148,15 @@ class HalfPrecision(nn.Module):
     def follow(self) -> None:
         """Copy the network's weights, rounded."""
         torch._foreach_copy_(self._copies, self._own)
+
+
+def average_with(network: StanceNetwork, other: StanceNetwork) -> None:
+    """Give a network the mean of its weights and those of another one that was trained from the same base.
+
+    Such a mean is often better on new data than either (model soups, Wortsman et al., ICML 2022).
+    """
+    theirs = other.state_dict()
+    network.load_state_dict({name: (value + theirs[name]) / 2 for name, value in network.state_dict().items()})
 
 
 def partial_loss(logits: Tensor, allowed: Tensor) -> Tensor:

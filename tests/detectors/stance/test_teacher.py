@@ -17,8 +17,8 @@ from berdseye.detectors.stance.batches import mixed_batches
 from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.stance.examples import CONTRADICTED, ENTAILED, NEITHER, OPPOSES, SUPPORTS, Example, Statement
 from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork, packed
-from berdseye.detectors.stance.teacher import Lesson, Teacher, Told, targets, thirds, told_loss
-from berdseye.detectors.stance.training import CHECKPOINT, StanceSettings, stance_probabilities, train
+from berdseye.detectors.stance.teacher import Opinion, StateLoss, Teacher, soft_cross_entropy, targets, thirds
+from berdseye.detectors.stance.training import CHECKPOINT, StanceSettings, average_with, stance_probabilities, train
 from berdseye.detectors.stance.unlabelled import NEAR, UNKNOWN, near_examples
 from tests.detectors.tiny_bases import FEWEST, SIZES, TEXTS, WORDS, made_base, tiny_bert, tiny_wordpiece
 
@@ -83,26 +83,26 @@ def test_states_that_map_to_the_teachers_cost_nothing_and_padding_is_left_out(ba
     batch = packed([tokenizer.row(passage, perspectives) for passage, perspectives in TEXTS])
     torch.manual_seed(0)
     states = [torch.randn(*batch.ids.shape, 8) for _ in range(3)]
-    lesson = Lesson(8, 8).requires_grad_(False)
-    for change in lesson.maps:
+    state_loss = StateLoss(8, 8).requires_grad_(False)
+    for change in state_loss.maps:
         assert isinstance(change, torch.nn.Linear)
         torch.nn.init.eye_(change.weight)
         torch.nn.init.zeros_(change.bias)
-    told = Told(torch.zeros(4, 3), [3 * state + 1 for state in states])  # normalised, they are the same
-    assert float(lesson(states, told, batch)) == pytest.approx(0, abs=1e-5)
+    opinion = Opinion(torch.zeros(4, 3), [3 * state + 1 for state in states])  # normalised, they are the same
+    assert float(state_loss(states, opinion, batch)) == pytest.approx(0, abs=1e-5)
     padding = (batch.segments < 0).unsqueeze(-1)
     elsewhere = [torch.where(padding, torch.randn_like(state), state) for state in states]
-    assert float(lesson(elsewhere, told, batch)) == pytest.approx(0, abs=1e-5)
-    assert float(lesson([torch.randn_like(state) for state in states], told, batch)) > 1
+    assert float(state_loss(elsewhere, opinion, batch)) == pytest.approx(0, abs=1e-5)
+    assert float(state_loss([torch.randn_like(state) for state in states], opinion, batch)) > 1
 
 
 def test_labels_and_teacher_count_the_same() -> None:
-    told = torch.tensor([[0.2, 0.6, 0.2], [0.2, 0.6, 0.2], [0.2, 0.6, 0.2]])
+    opinion = torch.tensor([[0.2, 0.6, 0.2], [0.2, 0.6, 0.2], [0.2, 0.6, 0.2]])
     allowed = torch.tensor([[True, False, False], [False, True, True], [True, True, True]])
-    wanted = targets(told, allowed)
+    wanted = targets(opinion, allowed)
     assert torch.allclose(wanted, torch.tensor([[0.6, 0.3, 0.1], [0.1, 0.675, 0.225], [0.2, 0.6, 0.2]]), atol=2e-3)
     entropy = -(wanted * wanted.log()).sum(-1).mean()
-    assert float(told_loss(wanted.log(), wanted)) == pytest.approx(float(entropy))
+    assert float(soft_cross_entropy(wanted.log(), wanted)) == pytest.approx(float(entropy))
 
 
 @pytest.mark.parametrize("half", [False, True], ids=["full precision", "half precision"])
@@ -160,11 +160,21 @@ def test_one_command_trains_the_teacher_then_its_student_and_leaves_rare_words(
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).touch()
     base, out, work = tiny_wordpiece(tmp_path / "base"), tmp_path / "out", tmp_path / "work"
-    options = ["--steps", "3", "--teacher", str(base), "--teacher-steps", "2", "--work", str(work), "--out", str(out)]
+    options = ["--steps", "3", "--teacher", str(base), "--teacher-steps", "2", "--alone-steps", "1"]
+    options += ["--work", str(work), "--out", str(out)]
     assert command.main([str(tmp_path), str(base), *options, "--words", str(FEWEST + 2)]) == 0
     card = json.loads((out / "stance.json").read_text(encoding="utf-8"))
-    assert card["teacher"] == {"base": "base", "steps": 2, "learning_rate": 4e-5}
+    assert card["teacher"] == {"base": "base", "steps": 2, "learning_rate": 4e-5, "steps_alone": 1}
     assert (card["steps_taken"], card["words"], card["examples"]) == (3, FEWEST + 2, {"claims": 2, NEAR: 0})
-    assert (work / CHECKPOINT).is_file()
-    assert (work / "teacher" / CHECKPOINT).is_file()
+    assert all((work / folder / CHECKPOINT).is_file() for folder in ("", "alone", "teacher"))
     assert StanceDetector(out).stances([Pair("zoos are cruel", "zoos are cruel")]).shape == (1, 3)
+
+
+def test_weights_are_averaged_with_those_of_another_network(base: Path) -> None:
+    torch.manual_seed(1)
+    network, other = StanceNetwork(base), StanceNetwork(base)  # their heads differ
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    average_with(network, other)
+    for name, value in network.state_dict().items():
+        assert torch.allclose(value, (before[name] + other.state_dict()[name]) / 2)
+    assert not torch.equal(network.hidden.weight, before["hidden.weight"])
