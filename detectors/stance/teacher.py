@@ -40,14 +40,7 @@ class Teacher(nn.Module):
         self, network: StanceNetwork, own: PairTokenizer, students: PairTokenizer, *, half: bool = False
     ) -> None:
         super().__init__()
-        entries, found = students.tokenizer.get_vocab(), own.tokenizer.get_vocab()
-        special = {students.first: own.first, students.last: own.last}
-        if other := next((e for e, n in entries.items() if e not in found and n not in special), None):
-            raise BadInputError(f"The teacher must have the words of its student, and has no “{other}”.")
-        numbers = torch.zeros(max(entries.values()) + 1, dtype=torch.long)
-        for entry, number in entries.items():
-            numbers[number] = special[number] if number in special else found[entry]
-        self.register_buffer("numbers", numbers)
+        self.register_buffer("numbers", teachers_numbers(own, students))
         self.network = rounded(network) if half else network
         self.width = network.hidden.out_features
 
@@ -73,6 +66,21 @@ class StateLoss(nn.Module):
             mapped = change(mine[there].float())
             losses.append((_normed(mapped) - _normed(theirs[there].float())).square().mean())
         return torch.stack(losses).mean()
+
+
+def teachers_numbers(teachers: PairTokenizer, students: PairTokenizer) -> Tensor:
+    """Return the number that a teacher's table has for each entry of a student's, int64[n_entries].
+
+    Raises `BadInputError` if an entry is not in the teacher's table.
+    """
+    entries, found = students.tokenizer.get_vocab(), teachers.tokenizer.get_vocab()
+    special = {students.first: teachers.first, students.last: teachers.last}
+    if other := next((e for e, n in entries.items() if e not in found and n not in special), None):
+        raise BadInputError(f"The teacher must have the words of its student, and has no “{other}”.")
+    numbers = torch.zeros(max(entries.values()) + 1, dtype=torch.long)
+    for entry, number in entries.items():
+        numbers[number] = special[number] if number in special else found[entry]
+    return numbers
 
 
 def thirds(states: Sequence[Tensor]) -> list[Tensor]:

@@ -140,10 +140,15 @@ def _trained(
 def _alone_and_teacher(
     options: argparse.Namespace, examples: Mapping[str, Sequence[Example]], settings: "StanceSettings"
 ) -> tuple["StanceNetwork", tuple["StanceNetwork", "PairTokenizer"]]:
-    """Train the network with the labels alone, by the defaults of `StanceSettings`, and its teacher."""
+    """Train the network with the labels alone, by the defaults of `StanceSettings`, and its teacher.
+
+    A teacher that cannot teach it is refused before anything is trained.
+    """
     from berdseye.detectors.stance.network import PairTokenizer
+    from berdseye.detectors.stance.teacher import teachers_numbers
     from berdseye.detectors.stance.training import StanceSettings, train
 
+    teachers_numbers(PairTokenizer(options.teacher), PairTokenizer(options.base))
     plain = StanceSettings(
         steps=options.alone_steps, half=settings.half, device=settings.device, workers=settings.workers
     )

@@ -207,7 +207,7 @@ def _keep(path: Path, parts: Mapping[str, Any], settings: StanceSettings, step: 
 
 
 def _resume(path: Path, parts: Mapping[str, Any], settings: StanceSettings) -> int:
-    """Load a checkpoint of the same learning rate and seed; returns its step, or 0 if there is none.
+    """Load a checkpoint of the same learning rate and seed, with a teacher or without; returns its step, or 0 if there is none.
 
     Another number of steps continues it: the learning rate follows the new schedule from there on.
     """
@@ -215,7 +215,7 @@ def _resume(path: Path, parts: Mapping[str, Any], settings: StanceSettings) -> i
         return 0
     state = torch.load(path, weights_only=True, map_location=settings.device)
     kept = StanceSettings(*json.loads(state["settings"]))
-    if kept[1:3] != settings[1:3]:
+    if kept[1:3] != settings[1:3] or ("state_loss" in state) != ("state_loss" in parts):
         return 0
     for name, part in parts.items():
         part.load_state_dict(state[name])

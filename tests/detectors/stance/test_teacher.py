@@ -66,11 +66,33 @@ def test_a_teacher_says_of_a_students_batch_what_it_says_of_the_texts(
     assert [state.shape[-1] for state in said.states] == [48, 48, 48]
 
 
-def test_a_teacher_with_other_words_is_refused(base: Path, tmp_path: Path) -> None:
+def test_a_teacher_with_other_words_is_refused_before_anything_is_trained(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     config = BertConfig(vocab_size=len(WORDS) + 4, max_position_embeddings=512, **SIZES)
-    other = made_base(tmp_path, BertModel(config), ["[PAD]", "[CLS]", "[SEP]", "[UNK]"], [*WORDS[1:], "boats"])
+    other = made_base(
+        tmp_path / "other", BertModel(config), ["[PAD]", "[CLS]", "[SEP]", "[UNK]"], [*WORDS[1:], "boats"]
+    )
     with pytest.raises(BadInputError, match=f"has no “{WORDS[0]}”"):
         Teacher(StanceNetwork(other), PairTokenizer(other), PairTokenizer(base))
+    monkeypatch.setattr(command, "training_examples", lambda *_: labelled())
+    work = tmp_path / "work"
+    assert command.main([str(tmp_path), str(base), "--teacher", str(other), "--work", str(work)]) == 2
+    assert f"has no “{WORDS[0]}”" in capsys.readouterr().err
+    assert not work.exists()
+
+
+def test_a_training_without_a_teacher_is_not_continued_with_one(
+    base: Path, taught: tuple[StanceNetwork, PairTokenizer], tmp_path: Path
+) -> None:
+    few = TRAINING._replace(steps=2)
+    train(base, labelled(), few, tmp_path)
+    taught_weights, _ = train(base, labelled(), few, tmp_path, teacher=taught)
+    again, steps = train(base, {}, few, tmp_path, teacher=taught)  # finished: nothing is drawn
+    assert steps == 2
+    assert torch.equal(again.hidden.weight, taught_weights.hidden.weight)
+    alone, _ = train(base, labelled(), few, tmp_path)
+    assert not torch.equal(alone.hidden.weight, taught_weights.hidden.weight)
 
 
 def test_a_third_of_twelve_layers_is_the_fourth() -> None:
