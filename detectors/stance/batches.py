@@ -11,6 +11,7 @@ from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 from berdseye.detectors.stance.examples import STANCES, Example, drawn, in_context, off_topic
 from berdseye.detectors.stance.network import Packed, PairTokenizer, packed
+from berdseye.detectors.stance.unlabelled import NEAR
 
 MIXTURE: Mapping[str, float] = {
     "snli": 12,
@@ -21,7 +22,7 @@ MIXTURE: Mapping[str, float] = {
     "windows of arguments": 8,
     "debates": 19,
     "claims": 14,
-    "near": 40,
+    NEAR: 40,
 }
 """How many of 100 passages come from each source, and how many more, where there is a teacher, that nobody labelled. Inference
 stays nearly half of the labelled ones: a stage of arguments alone made the network forget it."""

@@ -1,11 +1,12 @@
-"""A larger network that teaches `stance`: it has learned the same labels, and says what it sees in every passage of a batch.
+"""Distillation of `stance` from a larger network, the teacher, which was trained on the same labels.
 
-Its probabilities replace half of what the labels say, so that passages which nobody labelled teach as well (`near_examples`).
-The student also learns to find the teacher's vectors: a linear map of the states after a third, two thirds and all of its layers
-should give those of the teacher there (as in TinyBERT, Jiao et al., Findings of EMNLP 2020, but for attention maps).
+The teacher's probabilities count as much as the labels, so that the student also learns from passages without labels
+(`near_examples`). The student's states count too: linear maps of those after a third, two thirds and all of its layers should
+give the teacher's states there, as in TinyBERT (Jiao et al., Findings of EMNLP 2020), without its attention maps.
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import NamedTuple
 
 import torch
@@ -19,8 +20,8 @@ _LEAST = 1e-3
 _THIRDS = 3
 
 
-class Opinion(NamedTuple):
-    """What a teacher says of packed perspectives: P of each stance, float32[n, 3], and its states after each third of its
+class TeacherOutput(NamedTuple):
+    """A teacher's output for packed perspectives: P of each stance, float32[n, 3], and its states after each third of its
     layers, float[n_passages, length, width]."""
 
     probabilities: Tensor
@@ -28,7 +29,7 @@ class Opinion(NamedTuple):
 
 
 class Teacher(nn.Module):
-    """A trained network that reads what a student reads, in bfloat16 if `half`.
+    """A copy of a trained network that reads what a student reads, in bfloat16 if `half`.
 
     The two tables of words must have the same entries, under whatever numbers, so that their texts have the same tokens. Raises
     `BadInputError` if the student's table has others.
@@ -41,14 +42,15 @@ class Teacher(nn.Module):
     ) -> None:
         super().__init__()
         self.register_buffer("numbers", teachers_numbers(own, students))
-        self.network = rounded(network) if half else network
+        copied = deepcopy(network)
+        self.network = rounded(copied) if half else copied
         self.width = network.hidden.out_features
 
     @torch.no_grad()
-    def forward(self, packed: Packed) -> Opinion:
-        """Return what the teacher says of a student's batch."""
+    def forward(self, packed: Packed) -> TeacherOutput:
+        """Return the teacher's output for a student's batch."""
         logits, states = self.network.read(packed._replace(ids=self.numbers[packed.ids]))
-        return Opinion(torch.softmax(logits, dim=-1), thirds(states))
+        return TeacherOutput(torch.softmax(logits, dim=-1), thirds(states))
 
 
 class StateLoss(nn.Module):
@@ -58,11 +60,11 @@ class StateLoss(nn.Module):
         super().__init__()
         self.maps = nn.ModuleList(nn.Linear(width, teachers) for _ in range(_THIRDS))
 
-    def forward(self, states: Sequence[Tensor], opinion: Opinion, packed: Packed) -> Tensor:
+    def forward(self, states: Sequence[Tensor], output: TeacherOutput, packed: Packed) -> Tensor:
         """Return the mean squared difference of mapped states and the teacher's, each normalised; padding does not count."""
         there = packed.segments != PADDING
         losses = []
-        for change, mine, theirs in zip(self.maps, thirds(states), opinion.states, strict=True):
+        for change, mine, theirs in zip(self.maps, thirds(states), output.states, strict=True):
             mapped = change(mine[there].float())
             losses.append((_normed(mapped) - _normed(theirs[there].float())).square().mean())
         return torch.stack(losses).mean()
@@ -76,7 +78,10 @@ def teachers_numbers(teachers: PairTokenizer, students: PairTokenizer) -> Tensor
     entries, found = students.tokenizer.get_vocab(), teachers.tokenizer.get_vocab()
     special = {students.first: teachers.first, students.last: teachers.last}
     if other := next((e for e, n in entries.items() if e not in found and n not in special), None):
-        raise BadInputError(f"The teacher must have the words of its student, and has no “{other}”.")
+        raise BadInputError(
+            f"The teacher must have the words of its student, and has no “{other}”.",
+            hint="Choose a teacher with the same table of words: all-mpnet-base-v2 has that of the uncased BERT models.",
+        )
     numbers = torch.zeros(max(entries.values()) + 1, dtype=torch.long)
     for entry, number in entries.items():
         numbers[number] = special[number] if number in special else found[entry]
@@ -96,14 +101,15 @@ def rounded(network: StanceNetwork) -> StanceNetwork:
     return network
 
 
-def targets(opinion: Tensor, allowed: Tensor) -> Tensor:
-    """Return the stances that a student should find, float32[n, 3], from what a teacher says and what the labels allow.
+def targets(probabilities: Tensor, allowed: Tensor) -> Tensor:
+    """Return the soft targets of a student, float32[n, 3], from a teacher's probabilities and the stances that labels allow,
+    bool[n, 3].
 
-    They are the mean of what the teacher says and of the same among the allowed stances only: where one stance is allowed, that
-    is the label.
+    They are the mean of the teacher's probabilities and of the same ones limited to the allowed stances. Where one stance is
+    allowed, the second part is the label.
     """
-    agreed = (opinion + _LEAST) * allowed
-    return _TEACHER_WEIGHT * opinion + (1 - _TEACHER_WEIGHT) * agreed / agreed.sum(-1, keepdim=True)
+    agreed = (probabilities + _LEAST) * allowed
+    return _TEACHER_WEIGHT * probabilities + (1 - _TEACHER_WEIGHT) * agreed / agreed.sum(-1, keepdim=True)
 
 
 def soft_cross_entropy(logits: Tensor, wanted: Tensor) -> Tensor:

@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--alone-steps", type=int, default=3_400, help="Number of batches without the teacher.")
     parser.add_argument("--teacher-steps", type=int, default=1_600, help="Number of batches for the teacher.")
     parser.add_argument(
-        "--teacher-rate", type=float, default=4e-5, help="Highest learning rate of the teacher's encoder."
+        "--teacher-learning-rate", type=float, default=4e-5, help="Highest learning rate of the teacher's encoder."
     )
     parser.add_argument("--now", action="store_true", help="Use the last checkpoint as it is.")
     options = parser.parse_args(arguments)
@@ -152,7 +152,7 @@ def _alone_and_teacher(
     plain = StanceSettings(
         steps=options.alone_steps, half=settings.half, device=settings.device, workers=settings.workers
     )
-    larger = settings._replace(steps=options.teacher_steps, learning_rate=options.teacher_rate)
+    larger = settings._replace(steps=options.teacher_steps, learning_rate=options.teacher_learning_rate)
     alone, _ = train(options.base, examples, plain, options.work / "alone", progress=_print_progress)
     teacher, _ = train(options.teacher, examples, larger, options.work / "teacher", progress=_print_progress)
     return alone, (teacher, PairTokenizer(options.teacher))
@@ -162,7 +162,7 @@ def _card_of_teacher(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "base": Path(options.teacher).name,
         "steps": options.teacher_steps,
-        "learning_rate": options.teacher_rate,
+        "learning_rate": options.teacher_learning_rate,
         "steps_alone": options.alone_steps,
     }
 

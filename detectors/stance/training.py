@@ -57,7 +57,7 @@ def train(
 ) -> tuple[StanceNetwork, int]:
     """Train a network in `folder`; return the moving average of its weights, and the number of steps taken.
 
-    A `teacher`, a trained network with its tokenizer, judges every batch, and what it says counts as much as the labels. An
+    A `teacher` is a trained network with its tokenizer; its probabilities for every batch count as much as the labels. An
     interrupted training resumes, or, with `as_it_is`, ends where its last checkpoint is; with more steps, a finished one goes
     on. A resumed training draws other batches than an uninterrupted one from there on, so that its weights differ slightly; so
     does one with worker processes, which finish their batches in another order.
@@ -102,9 +102,9 @@ def train(
         if judge is None or state_loss is None:
             loss = loss + partial_loss(logits, batch.allowed)
         else:
-            opinion = judge(batch.packed)
-            loss = loss + soft_cross_entropy(logits, targets(opinion.probabilities, batch.allowed))
-            loss = loss + state_loss(states, opinion, batch.packed)
+            output = judge(batch.packed)
+            loss = loss + soft_cross_entropy(logits, targets(output.probabilities, batch.allowed))
+            loss = loss + state_loss(states, output, batch.packed)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         if isinstance(reader, HalfPrecision):

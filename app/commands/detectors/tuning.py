@@ -127,7 +127,7 @@ def _move_to_run(
     if not stored:
         raise BadInputError(
             f"{doubt} It is not stored.",
-            hint=f"Give the share that you expect, such as --share 21, judge at least {ENOUGH_JUDGED} of the pairs, or pass "
+            hint=f"Give the share that you expect, such as --share 18, judge at least {ENOUGH_JUDGED} of the pairs, or pass "
             "--yes.",
         )
     if doubt:

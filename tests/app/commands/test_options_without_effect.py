@@ -198,7 +198,7 @@ def test_a_moved_threshold_that_is_implausible_is_stored_only_on_request(
         said = " ".join(refused.err.split())
         assert refused.code == 2
         assert "of them supporting, and the one in use" in said
-        assert "It is not stored. Give the share that you expect, such as --share 21" in said
+        assert "It is not stored. Give the share that you expect, such as --share 18" in said
         assert read_threshold(Workspace.open(own), "stance") is None
     told = json.loads(refused.out)
     assert told["called_after"] > 0.9 > 0.5 > told["called_before"] > 0

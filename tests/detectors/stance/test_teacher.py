@@ -17,7 +17,7 @@ from berdseye.detectors.stance.batches import mixed_batches
 from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.stance.examples import CONTRADICTED, ENTAILED, NEITHER, OPPOSES, SUPPORTS, Example, Statement
 from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork, packed
-from berdseye.detectors.stance.teacher import Opinion, StateLoss, Teacher, soft_cross_entropy, targets, thirds
+from berdseye.detectors.stance.teacher import StateLoss, Teacher, TeacherOutput, soft_cross_entropy, targets, thirds
 from berdseye.detectors.stance.training import CHECKPOINT, StanceSettings, average_with, stance_probabilities, train
 from berdseye.detectors.stance.unlabelled import NEAR, UNKNOWN, near_examples
 from tests.detectors.tiny_bases import FEWEST, SIZES, TEXTS, WORDS, made_base, tiny_bert, tiny_wordpiece
@@ -110,18 +110,18 @@ def test_states_that_map_to_the_teachers_cost_nothing_and_padding_is_left_out(ba
         assert isinstance(change, torch.nn.Linear)
         torch.nn.init.eye_(change.weight)
         torch.nn.init.zeros_(change.bias)
-    opinion = Opinion(torch.zeros(4, 3), [3 * state + 1 for state in states])  # normalised, they are the same
-    assert float(state_loss(states, opinion, batch)) == pytest.approx(0, abs=1e-5)
+    output = TeacherOutput(torch.zeros(4, 3), [3 * state + 1 for state in states])  # normalised, they are the same
+    assert float(state_loss(states, output, batch)) == pytest.approx(0, abs=1e-5)
     padding = (batch.segments < 0).unsqueeze(-1)
     elsewhere = [torch.where(padding, torch.randn_like(state), state) for state in states]
-    assert float(state_loss(elsewhere, opinion, batch)) == pytest.approx(0, abs=1e-5)
-    assert float(state_loss([torch.randn_like(state) for state in states], opinion, batch)) > 1
+    assert float(state_loss(elsewhere, output, batch)) == pytest.approx(0, abs=1e-5)
+    assert float(state_loss([torch.randn_like(state) for state in states], output, batch)) > 1
 
 
 def test_labels_and_teacher_count_the_same() -> None:
-    opinion = torch.tensor([[0.2, 0.6, 0.2], [0.2, 0.6, 0.2], [0.2, 0.6, 0.2]])
+    probabilities = torch.tensor([[0.2, 0.6, 0.2], [0.2, 0.6, 0.2], [0.2, 0.6, 0.2]])
     allowed = torch.tensor([[True, False, False], [False, True, True], [True, True, True]])
-    wanted = targets(opinion, allowed)
+    wanted = targets(probabilities, allowed)
     assert torch.allclose(wanted, torch.tensor([[0.6, 0.3, 0.1], [0.1, 0.675, 0.225], [0.2, 0.6, 0.2]]), atol=2e-3)
     entropy = -(wanted * wanted.log()).sum(-1).mean()
     assert float(soft_cross_entropy(wanted.log(), wanted)) == pytest.approx(float(entropy))
