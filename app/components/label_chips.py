@@ -1,6 +1,6 @@
 """The chips of a passage whose labels come from a label source, on the pages that have one: the label of each perspective, with
 the person's own judgment beside it where they have one. A press records the opposite. The label of a detector that does not tell
-sides is shown as what it tells, the topic."""
+sides is shown as what it tells, the topic, and one that the detector is unsure about as "unsure"."""
 
 from collections.abc import Sequence, Set
 from typing import NamedTuple
@@ -16,18 +16,19 @@ from berdseye.app.components.judging import correct, may_judge, why_not
 from berdseye.app.components.perspective_mark import chip_key
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.records import Pair, Passage, Question, pair_keys
-from berdseye.evaluation.labels.sources import parse_label_source, topic_only_keys
+from berdseye.evaluation.labels.sources import detector_labels, parse_label_source
 
 SHORT = {"supports": "yes", "does not support": "no", "unsure": "unsure"}
 
 
 class Standing(NamedTuple):
-    """What is known about pairs, by their keys: the person's own verdicts, the adjudicated ones, and which labels come from a
-    detector that tells topics and not sides."""
+    """What is known about pairs, by their keys: the person's own verdicts, the adjudicated ones, which labels come from a
+    detector that tells topics and not sides, and which from a detector that is unsure about them."""
 
     own: dict[str, str]
     adjudicated: dict[str, Verdict]
     by_topic: Set[str] = frozenset()
+    unsure: Set[str] = frozenset()
 
 
 class LabelledPassage(NamedTuple):
@@ -56,10 +57,14 @@ def standing_of(passages: Sequence[LabelledPassage]) -> Standing:
     person = annotator()
     own = own_judgments(judgments(), person, keys) if person is not None else {}
     by_topic: set[str] = set()
+    unsure: set[str] = set()
     for source in dict.fromkeys(each.source for each in passages):
         pairs = list(dict.fromkeys(pair for each in passages if each.source == source for pair in each.pairs))
-        by_topic |= topic_only_keys(workspace(), judgments(), parse_label_source(source), pairs)
-    return Standing({key: one.verdict for key, one in own.items()}, adjudicated_labels(judgments(), keys), by_topic)
+        found = detector_labels(workspace(), judgments(), parse_label_source(source), pairs)
+        by_topic |= found.topic_only
+        unsure |= found.unsure
+    verdicts = {key: one.verdict for key, one in own.items()}
+    return Standing(verdicts, adjudicated_labels(judgments(), keys), by_topic, unsure)
 
 
 def label_chips(shown: LabelledPassage, number: int, standing: Standing, page: Source) -> None:
@@ -67,10 +72,10 @@ def label_chips(shown: LabelledPassage, number: int, standing: Standing, page: S
     with st.container(horizontal=True, gap="small"):
         for place, (key, label) in enumerate(zip(shown.keys, shown.labels, strict=False)):
             own, decided = standing.own.get(key, ""), standing.adjudicated.get(key)
-            by_topic = key in standing.by_topic
-            says = _said(label, by_topic=by_topic)
+            by_topic, unsure = key in standing.by_topic, key in standing.unsure
+            says = _said(label, by_topic=by_topic, unsure=unsure)
             yours = "" if not own else " · you" if SHORT[own] == says else f" · you: {SHORT[own]}"
-            following = next_verdict(np.nan if by_topic else label, own)
+            following = next_verdict(np.nan if by_topic or unsure else label, own)
             st.button(
                 f"P{place + 1} {says}{yours}" + (" · adjudicated" if decided else ""),
                 # The key contains the pair and what its chip says, so that a press meant for an earlier label finds no button.
@@ -84,9 +89,11 @@ def label_chips(shown: LabelledPassage, number: int, standing: Standing, page: S
             )
 
 
-def _said(label: float, *, by_topic: bool) -> str:
+def _said(label: float, *, by_topic: bool, unsure: bool) -> str:
     if np.isnan(label):
         return "no label"
+    if unsure:
+        return SHORT["unsure"]
     yes, no = ("on topic", "off topic") if by_topic else ("yes", "no")
     return yes if label else no
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,8 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Grade, Pair, pair_key
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import detector_kinds, parse_detector
-from berdseye.detectors.labelling import label_keys
-from berdseye.detectors.opinions import grade_of
+from berdseye.detectors.labelling import label_keys, unsure_width
+from berdseye.detectors.opinions import grade_of, unsure_about
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.thresholds import Tuned, version_in_use
 from berdseye.detectors.trained import adopted_detector, detector_names
@@ -326,15 +326,30 @@ def labels_by_key(
     return labels
 
 
-def topic_only_keys(workspace: Workspace, judgments: Judgments, source: LabelSource, pairs: Sequence[Pair]) -> set[str]:
-    """Return the keys of the pairs whose label comes from a detector of grade `topic`, and not from a source before it."""
-    if not pairs or source_grade(workspace, source.plain) != "topic":
-        return set()
-    keys, before = [pair.key for pair in pairs], LabelSource(source.plain.parts[:-1])
-    if not before.parts:
-        return set(keys)
-    told = np.isnan(labels_of(workspace, judgments, before, pairs)).tolist()
-    return {key for key, by_detector in zip(keys, told, strict=True) if by_detector}
+class DetectorLabels(NamedTuple):
+    """The keys of pairs whose label comes from the detector of a label source, and says less than "supports" or "does not
+    support": `topic_only`, because the detector does not tell sides, and `unsure`, because its probability is near its threshold.
+    A pair can be in both."""
+
+    topic_only: set[str]
+    unsure: set[str]
+
+
+def detector_labels(
+    workspace: Workspace, judgments: Judgments, source: LabelSource, pairs: Sequence[Pair]
+) -> DetectorLabels:
+    """Return which pairs have a label of the source's detector, and not of a source before it, that tells the topic alone, and
+    which one that the detector is unsure about. The detector is not run: a pair that it has not labelled is not unsure."""
+    detector, before = source.detector(workspace), LabelSource(source.plain.parts[:-1])
+    if detector is None or not pairs:
+        return DetectorLabels(set(), set())
+    keys = np.array([pair.key for pair in pairs], dtype=object)
+    if before.parts:
+        keys = keys[np.isnan(labels_of(workspace, judgments, before, pairs))]
+    supporting = LabelStore(workspace).get(detector.name, keys.tolist(), detector.version)
+    unsure = keys[unsure_about(detector.threshold, unsure_width(workspace), supporting)]
+    topic_only = set(keys.tolist()) if source_grade(workspace, source.plain) == "topic" else set()
+    return DetectorLabels(topic_only, set(unsure.tolist()))
 
 
 def _at(

@@ -17,11 +17,11 @@ from berdseye.detectors.labelling import label
 from berdseye.detectors.opinions import Graded, write_grade
 from berdseye.evaluation.labels.sources import (
     default_sources,
+    detector_labels,
     detector_version,
     labels_of,
     parse_label_source,
     source_grade,
-    topic_only_keys,
 )
 from tests.evaluation.small_workspace import QUESTIONS, TEXTS, judge, put_gold
 
@@ -140,7 +140,7 @@ def test_corrected_sources_that_mean_nothing_are_refused(text: str, said: str) -
 
 def test_the_labels_that_tell_the_topic_alone(small: Workspace, judgments: Judgments) -> None:
     def told(source: str, pairs: list[Pair] = PAIRS) -> set[str]:
-        return topic_only_keys(small, judgments, parse_label_source(source), pairs)
+        return detector_labels(small, judgments, parse_label_source(source), pairs).topic_only
 
     keys = {pair.key for pair in PAIRS}
     assert told("embedded") == keys
@@ -153,3 +153,17 @@ def test_the_labels_that_tell_the_topic_alone(small: Workspace, judgments: Judgm
     detector = parse_detector("embedded")
     write_grade(small, Graded(detector.name, detector.version, "stance", 0.9, 0.8, 1.0, 87))
     assert told("human>embedded") == set()
+
+
+def test_the_labels_that_the_detector_is_unsure_about(small: Workspace, judgments: Judgments) -> None:
+    def unsure(source: str) -> set[str]:
+        return detector_labels(small, judgments, parse_label_source(source), PAIRS).unsure
+
+    assert unsure("embedded") == set()  # the detector has not labelled the pairs, and is not run
+    detector, keys = parse_detector("embedded"), [pair.key for pair in PAIRS]
+    far, near = detector.threshold + 0.2, detector.threshold - 0.05
+    LabelStore(small).put(detector.name, detector.version, keys, [near, *[far] * (len(keys) - 1)])
+    assert unsure("embedded") == unsure("human>gold>embedded") == {keys[0]}
+    LabelStore(small).put(GOLD, "made", keys[:1], [1.0])
+    assert unsure("human>gold>embedded") == set()
+    assert unsure("gold") == set()
