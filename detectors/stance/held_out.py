@@ -9,6 +9,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -21,7 +22,7 @@ from berdseye.detectors.labelling import predict_all
 from berdseye.detectors.protocol import Detector, Floats
 from berdseye.detectors.quality import Truth, best_threshold, rate_weights
 from berdseye.detectors.stance.examples import DEBATES_FOLDER, StancePair, perspective_pool, read_stance_pairs
-from berdseye.detectors.training_pairs import labelled_pairs, read_debates
+from berdseye.detectors.training_pairs import Debate, LabelledPair, labelled_pairs, read_debates
 
 Split = Literal["dev", "test"]
 _SENTENCES_A_WINDOW = 5
@@ -60,7 +61,7 @@ def held_out(folder: Path, split: Split) -> dict[str, list[HeldOut]]:
         ],
         "debates": [
             HeldOut(p.pair.passage, p.pair.perspective, p.supports, p.kind, str(p.debate))
-            for p in labelled_pairs(read_debates(folder / DEBATES_FOLDER), 0)
+            for p in _debate_pairs(folder)
             if p.split == split and p.kind in _RETRIEVED_KINDS
         ],
     }
@@ -71,9 +72,19 @@ def off_topic(folder: Path) -> list[HeldOut]:
     supports."""
     return [
         HeldOut(p.pair.passage, p.pair.perspective, False, p.kind, str(p.debate))
-        for p in labelled_pairs(read_debates(folder / DEBATES_FOLDER), 0)
+        for p in _debate_pairs(folder)
         if p.split == "test" and p.kind == "random"
     ]
+
+
+def _debate_pairs(folder: Path) -> tuple[LabelledPair, ...]:
+    """Return the pairs of all debates of a folder, made once: that takes seconds, and both splits and `off_topic` need them."""
+    return _pairs_of(tuple(read_debates(folder / DEBATES_FOLDER)))
+
+
+@lru_cache(maxsize=1)
+def _pairs_of(debates: tuple[Debate, ...]) -> tuple[LabelledPair, ...]:
+    return tuple(labelled_pairs(debates, 0))
 
 
 def check_readable(folder: Path) -> None:
