@@ -16,6 +16,7 @@ from berdseye.detectors.local.language_model import AnsweringModel
 from berdseye.detectors.local.prompted import FittedPrompts
 from berdseye.detectors.local.windows import passage_text, title_place
 from berdseye.detectors.prompts import ZERO_SHOT
+from berdseye.detectors.training.loop import half_precision
 from berdseye.detectors.training.settings import Settings
 from berdseye.retrieval.encoders.running import without_output
 
@@ -23,8 +24,8 @@ from berdseye.retrieval.encoders.running import without_output
 class LoraLearner:
     """A LoRA adapter in training; the logit of a pair is log P(Yes) - log P(No), each over its spellings, as in the detector.
 
-    All pairs have equal weight: the answer has no bias from which a weight could be removed again, and the threshold is chosen
-    on dev anyway.
+    The base is never changed, so that each of its weights takes 16 bits where bfloat16 is fast. All pairs have equal weight: the
+    answer has no bias from which a weight could be removed again, and the threshold is chosen on dev anyway.
     """
 
     positive_weight = 1.0
@@ -36,7 +37,8 @@ class LoraLearner:
         source = find_model(base)
         with loading(base), without_output():
             self.tokenizer: Any = AutoTokenizer.from_pretrained(source, padding_side="left")
-            plain: Any = AutoModelForCausalLM.from_pretrained(source, dtype=torch.float32)
+            dtype = torch.bfloat16 if half_precision() else torch.float32
+            plain: Any = AutoModelForCausalLM.from_pretrained(source, dtype=dtype)
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
         self.answers = [spellings(self.tokenizer, answer) for answer in YES_NO]
