@@ -87,7 +87,8 @@ def transfer(
             "off_topic_auroc": _rounded(_auroc_against(tests["debates"], others)),
         },
         "carried": {
-            name: carried(one, elsewhere[name], threshold_from_others(shares, name)) for name, one in tests.items()
+            name: carried(one, detector.threshold, elsewhere[name], threshold_from_others(shares, name))
+            for name, one in tests.items()
         }
         if sample is None
         else {},
@@ -166,12 +167,13 @@ def claims_auroc(one: Scored) -> float:
     return _rounded(auroc(one.truth[claims], one.probabilities[claims].astype(np.float64)))
 
 
-def carried(one: Scored, threshold: float, share: float, *, seed: int = 0) -> dict[str, dict[str, float]]:
-    """Return F1 and the share called supporting at a threshold from elsewhere, as it is (`before`), at one that calls as large a
-    `share` of the pairs supporting as is best elsewhere (`share`), at the threshold moved to the base rate that the probabilities
-    suggest (`unlabelled`), moved by 30 judged pairs (`judged`, a mean over 100 draws), and at the best threshold.
+def carried(one: Scored, own: float, threshold: float, share: float, *, seed: int = 0) -> dict[str, dict[str, float]]:
+    """Return F1 and the share called supporting at each of several thresholds.
 
-    The pairs are drawn at the base rate of 16.8%.
+    They are the detector's `own`, which pairs of this source may have helped to choose; one from elsewhere as it is (`before`);
+    one that calls as large a `share` of the pairs supporting as is best elsewhere (`share`); the one from elsewhere moved to the
+    base rate that the probabilities suggest (`unlabelled`), and moved by 30 judged pairs (`judged`, a mean over 100 draws); and
+    the best one. The pairs are drawn at the base rate of 16.8%.
     """
     generator = np.random.default_rng(seed)
     truth, p = _at_base_rate(one, generator)
@@ -181,6 +183,7 @@ def carried(one: Scored, threshold: float, share: float, *, seed: int = 0) -> di
         drawn = generator.choice(len(p), min(_JUDGED, len(p)), replace=False)
         judged.append(_at(truth, p, moved_threshold(threshold, move_from_labels(p[drawn], truth[drawn], by))))
     return {
+        "own": _at(truth, p, own),
         "before": _at(truth, p, threshold),
         "share": _at(truth, p, threshold_of_share(p, share)),
         "unlabelled": _at(truth, p, moved_threshold(threshold, by)),

@@ -31,9 +31,9 @@ def transfer(
     Three sources: windows of articles, arguments with key points, and debates. Figures are in percent, at 16.8% supporting pairs,
     with 95% intervals over topics (over arguments for the second source). Then come the AUROC against each kind of negative, and
     tests of sides alone, and the AUROC against perspectives of other topics (off_topic_auroc), with pairs per second, the number
-    of pairs with a cut text, and memory in MiB. Last is what three ways of moving a threshold change on new data: to the share of
-    pairs called supporting that is best on the other sources, from unlabelled pairs, and from 30 judged ones. Each detector runs
-    in its own process.
+    of pairs with a cut text, and memory in MiB. Last are F1 and the share called supporting at the detector's own threshold, and
+    what three ways of moving a threshold from elsewhere change: to the share of pairs called supporting that is best on the other
+    sources, from unlabelled pairs, and from 30 judged ones. Each detector runs in its own process.
 
     `docs/detector-tables.md` explains every column; the app shows it on the page Documentation.
 

@@ -43,7 +43,7 @@ def test_columns_of_tables_without_data_of_others() -> None:
     pairs = [HeldOut(f"p{n}", "q", n % 4 == 0, "claim" if n % 2 else "own", f"t{n % 7}") for n in range(80)]
     one = Scored(pairs, np.random.default_rng(0).random(80).astype(np.float32))
     result = {"detector": "random", "figures": {"debates": figures(one, 0.5)},
-              "carried": {"debates": carried(one, 0.5, 0.2)}}  # fmt: skip
+              "carried": {"debates": carried(one, 0.4, 0.5, 0.2)}}  # fmt: skip
     moved = carried_table([result])
     assert named(contrast_table(contrast(parse_detector("random")))) == explained("contrast")
     assert set(COLUMNS) == explained("first-pages")

@@ -59,16 +59,17 @@ def test_a_threshold_that_calls_too_much_is_moved_towards_the_base_rate() -> Non
     truth = generator.random(4000) < 0.5
     p = 1 / (1 + np.exp(-(2 * generator.normal(np.where(truth, 1, -1), 1) + np.log(0.168 / 0.832) + 1.5)))
     one = scored(p[truth].tolist(), p[~truth].tolist())
-    found = carried(one, 0.4, 0.2)
+    found = carried(one, 0.9, 0.4, 0.2)
     assert found["before"]["called_supporting"] > 0.25
     assert abs(found["judged"]["called_supporting"] - 0.168) < abs(found["before"]["called_supporting"] - 0.168)
     assert found["judged"]["f1"] > found["before"]["f1"]
     assert found["best"]["f1"] >= found["before"]["f1"]
+    assert found["own"]["called_supporting"] < found["best"]["called_supporting"] < found["before"]["called_supporting"]
     assert found["share"]["called_supporting"] == pytest.approx(0.2, abs=0.002)
     assert found["before"]["f1"] < found["share"]["f1"] <= found["best"]["f1"]
     # It depends on the order of the pairs alone.
     halved = Scored(one.pairs, one.probabilities / 2)
-    assert carried(halved, 0.4, 0.2)["share"] == found["share"]
+    assert carried(halved, 0.9, 0.4, 0.2)["share"] == found["share"]
 
 
 def test_the_share_called_supporting_is_at_the_base_rate() -> None:
