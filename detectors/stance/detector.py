@@ -9,7 +9,9 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
+from itertools import islice
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +38,9 @@ OUTPUTS = ("probabilities", "features", "mean", "keys", "values")
 MOST_PASSAGE_TOKENS, MOST_PERSPECTIVE_TOKENS = 224, 64
 """A longer passage is read in windows that overlap by a quarter; a longer perspective is cut at its end."""
 _MOST_THREADS = 8
+_MOST_KEPT = 4096
+"""How many pairs that were read are kept, in about 10 MB: a training, its measuring, its grade and its comparison with another
+adaptation read the same ones."""
 
 
 class StanceDetector:
@@ -161,15 +166,32 @@ class _Model:
         nothing = np.zeros((layers, 1, heads, 0, size), dtype=np.float32)
         self.width = heads * size + 1
         self.nothing = _Read(0, np.zeros((1, heads * size), dtype=np.float32), nothing, nothing)
+        self._kept: dict[tuple[str, str], tuple[Floats, Floats]] = {}
+        self._keeping = Lock()
 
     def read(self, passage: str, perspectives: Sequence[str]) -> tuple[Floats, Floats]:
-        """Return the probabilities, float32[n, 3], and the features, float32[n, width], of each perspective."""
-        windows = [self._passage(ids) for ids in self._windows(passage)]
-        found = []
-        for perspective in perspectives:
-            ids = self._tokens(perspective)[:MOST_PERSPECTIVE_TOKENS]
-            found.append(max((self._perspective(window, ids) for window in windows), key=lambda one: tuple(one[0][:2])))
-        return np.stack([stances for stances, _ in found]), np.stack([features for _, features in found])
+        """Return the probabilities, float32[n, 3], and the features, float32[n, width], of each perspective; those of the last
+        pairs are kept, and not computed again."""
+        with self._keeping:
+            found = {text: self._kept[passage, text] for text in perspectives if (passage, text) in self._kept}
+        missing = [text for text in dict.fromkeys(perspectives) if text not in found]
+        if missing:
+            windows = [self._passage(ids) for ids in self._windows(passage)]
+            found |= {text: self._most_telling(windows, text) for text in missing}
+            self._keep({(passage, text): found[text] for text in missing})
+        stances, features = zip(*(found[text] for text in perspectives), strict=True)
+        return np.stack(stances), np.stack(features)
+
+    def _keep(self, read: Mapping[tuple[str, str], tuple[Floats, Floats]]) -> None:
+        with self._keeping:
+            self._kept |= read
+            for pair in list(islice(self._kept, max(0, len(self._kept) - _MOST_KEPT))):
+                del self._kept[pair]
+
+    def _most_telling(self, windows: Sequence[_Read], perspective: str) -> tuple[Floats, Floats]:
+        """Return the probabilities and features of the window that supports the perspective most, or else opposes it most."""
+        ids = self._tokens(perspective)[:MOST_PERSPECTIVE_TOKENS]
+        return max((self._perspective(window, ids) for window in windows), key=lambda one: tuple(one[0][:2]))
 
     def is_cut(self, perspective: str) -> bool:
         """Return whether a perspective is longer than what is read of it."""

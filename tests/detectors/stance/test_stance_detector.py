@@ -54,11 +54,43 @@ def test_probabilities_are_those_of_three_stances() -> None:
     assert StanceDetector().stances([]).shape == (0, 3)
 
 
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the shipped network."""
+    folder = tmp_path_factory.mktemp("network")
+    for path in WEIGHTS.glob("stance*"):
+        shutil.copy(path, folder)
+    return folder
+
+
+def opened_again(folder: Path) -> StanceDetector:
+    """Return a detector that has read nothing yet: files that were written again are opened again."""
+    (folder / MODEL_FILE).touch()
+    return StanceDetector(folder)
+
+
 @settings(max_examples=10, deadline=None)
 @given(st.permutations(SAMPLE), st.integers(1, 6))
-def test_a_label_does_not_depend_on_the_other_pairs(pairs: list[Pair], count: int) -> None:
+def test_a_label_does_not_depend_on_the_other_pairs(copied: Path, pairs: list[Pair], count: int) -> None:
     alone = dict(zip(SAMPLE, StanceDetector().stances(SAMPLE).tolist(), strict=True))
-    assert StanceDetector().stances(pairs[:count]).tolist() == [alone[pair] for pair in pairs[:count]]
+    assert opened_again(copied).stances(pairs[:count]).tolist() == [alone[pair] for pair in pairs[:count]]
+
+
+def test_a_pair_that_was_read_is_not_computed_again(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("berdseye.detectors.stance.detector._MOST_KEPT", 2)
+    detector, computed = opened_again(copied), []
+    read = type(detector.model)._most_telling
+    monkeypatch.setattr(
+        type(detector.model), "_most_telling",
+        lambda model, windows, text: computed.append(text) or read(model, windows, text),
+    )  # fmt: skip
+    first, second, third = SAMPLE[0], SAMPLE[1], SAMPLE[3]
+    expected = StanceDetector().stances([first, second, third])
+    for pairs, fresh in [([first, second], 2), ([second, first], 0), ([first, third], 1), ([third, second], 0),
+                         ([first], 1)]:  # fmt: skip
+        computed.clear()
+        assert detector.stances(pairs).tolist() == [expected[[first, second, third].index(p)].tolist() for p in pairs]
+        assert len(computed) == fresh, "two pairs are kept, the last ones"
 
 
 def test_a_long_passage_is_read_to_its_end() -> None:
