@@ -96,6 +96,7 @@ def run(
         output_dir=str(checkpoints),
         max_steps=steps,
         per_device_train_batch_size=settings.batch,
+        per_device_eval_batch_size=settings.batch,
         learning_rate=settings.learning_rate,
         weight_decay=settings.weight_decay,
         warmup_steps=int(settings.warmup * steps),
@@ -129,8 +130,8 @@ def run(
     return float(best) if best is not None else trainer.evaluate()["eval_f1"]
 
 
-def predict_logits(learner: Learner, pairs: Sequence[LabelledPair], batch: int = 32) -> Doubles:
-    """Return the logits of pairs, float64[n_pairs], computed in batches of similar length."""
+def predict_logits(learner: Learner, pairs: Sequence[LabelledPair], batch: int) -> Doubles:
+    """Return the logits of pairs, float64[n_pairs], computed in batches of `batch` pairs of similar length."""
     out = np.zeros(len(pairs))
     order = sorted(range(len(pairs)), key=lambda i: len(pairs[i].pair.passage) + len(pairs[i].pair.perspective))
     device = next(learner.model.parameters()).device
@@ -195,7 +196,8 @@ class _PairTrainer(Trainer):
         del args, kwargs
         labels = truth(self.dev)
         with torch.autocast(self.args.device.type, torch.bfloat16, enabled=half_precision()):
-            scores = calibrated(predict_logits(self.learner, self.dev), 1.0)
+            logits = predict_logits(self.learner, self.dev, self.args.per_device_eval_batch_size)
+        scores = calibrated(logits, 1.0)
         chosen = scores >= best_threshold(labels, scores)
         f1 = precision_recall_f1(labels, chosen, np.ones(len(labels)))[2]
         self.curve.add(self.state.global_step, float(np.mean(self.losses or [np.nan])), f1)
