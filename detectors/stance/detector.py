@@ -33,11 +33,15 @@ from berdseye.detectors.stance.network_files import (
     unavailable,
 )
 
-INPUTS = ("ids", "places", "kinds", "past_keys", "past_values", "passage")
-OUTPUTS = ("probabilities", "features", "mean", "keys", "values")
+INPUTS = ("ids", "places", "kinds", "passage")
+OUTPUTS = ("probabilities", "features", "mean")
+PAST = "past_"
+"""The network's graph has these inputs and outputs beside those of `kept_outputs`."""
 MOST_PASSAGE_TOKENS, MOST_PERSPECTIVE_TOKENS = 224, 64
 """A longer passage is read in windows that overlap by a quarter; a longer perspective is cut at its end."""
 _MOST_THREADS = 8
+_SLOWER = ("SkipLayerNormFusion",)
+"""What ONNX Runtime does to a graph that makes this one slower: a passage takes 14.9 ms with it and 12.6 ms without."""
 _MOST_KEPT = 4096
 """How many pairs that were read are kept, in about 10 MB: a training, its measuring, its grade and its comparison with another
 adaptation read the same ones."""
@@ -131,13 +135,19 @@ class StanceDetector:
         return out, features
 
 
+def kept_outputs(layers: int) -> tuple[str, ...]:
+    """Return the names of the outputs with the keys of each layer, then its values: each alone, since all together they would be
+    copied at every reading. The input with those of an earlier text has `PAST` before the name."""
+    return tuple(f"{part}_{layer}" for part in ("keys", "values") for layer in range(layers))
+
+
 class _Read(NamedTuple):
-    """A window of a passage that was read: its length in tokens, its mean vector, and the keys and values of its tokens."""
+    """A window of a passage that was read: its length in tokens, its mean vector, and the keys and values of its tokens, by the
+    names of the inputs that take them."""
 
     length: int
     mean: Floats
-    keys: Floats
-    values: Floats
+    past: Mapping[str, Floats]
 
 
 class _Model:
@@ -153,27 +163,36 @@ class _Model:
             options.intra_op_num_threads = 1  # passages are spread over the cores instead
             options.inter_op_num_threads = 1
             self.session = onnxruntime.InferenceSession(
-                (folder / MODEL_FILE).read_bytes(), options, providers=["CPUExecutionProvider"]
+                (folder / MODEL_FILE).read_bytes(),
+                options,
+                providers=["CPUExecutionProvider"],
+                disabled_optimizers=list(_SLOWER),
             )
             shapes = {entry.name: entry.shape for entry in self.session.get_inputs()}
-            layers, _, heads, _, size = shapes[INPUTS[3]]
         except Exception as error:  # the libraries' errors share no class
             raise unavailable(folder, error) from error
+        self.kept = kept_outputs(sum(name.startswith(PAST) for name in shapes) // 2)
+        if not self.kept or set(shapes) != {*INPUTS, *(PAST + name for name in self.kept)}:
+            raise unavailable(folder, f"{MODEL_FILE} comes from another version of Berdseye")
+        _, heads, _, size = shapes[PAST + self.kept[0]]
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
         vocabulary = self.tokenizer.get_vocab()
         self.first, self.last = ends(vocabulary)
-        nothing = np.zeros((layers, 1, heads, 0, size), dtype=np.float32)
+        nothing = np.zeros((1, heads, 0, size), dtype=np.float32)
         self.width = heads * size + 1
-        self.nothing = _Read(0, np.zeros((1, heads * size), dtype=np.float32), nothing, nothing)
-        self._kept: dict[tuple[str, str], tuple[Floats, Floats]] = {}
-        self._keeping = Lock()
+        past = {PAST + name: nothing for name in self.kept}
+        self.nothing = _Read(0, np.zeros((1, heads * size), dtype=np.float32), past)
+        self._pairs_read: dict[tuple[str, str], tuple[Floats, Floats]] = {}
+        self._reading = Lock()
 
     def read(self, passage: str, perspectives: Sequence[str]) -> tuple[Floats, Floats]:
         """Return the probabilities, float32[n, 3], and the features, float32[n, width], of each perspective; those of the last
         pairs are kept, and not computed again."""
-        with self._keeping:
-            found = {text: self._kept[passage, text] for text in perspectives if (passage, text) in self._kept}
+        with self._reading:
+            found = {
+                text: self._pairs_read[passage, text] for text in perspectives if (passage, text) in self._pairs_read
+            }
         missing = [text for text in dict.fromkeys(perspectives) if text not in found]
         if missing:
             windows = [self._passage(ids) for ids in self._windows(passage)]
@@ -183,10 +202,10 @@ class _Model:
         return np.stack(stances), np.stack(features)
 
     def _keep(self, read: Mapping[tuple[str, str], tuple[Floats, Floats]]) -> None:
-        with self._keeping:
-            self._kept |= read
-            for pair in list(islice(self._kept, max(0, len(self._kept) - _MOST_KEPT))):
-                del self._kept[pair]
+        with self._reading:
+            self._pairs_read |= read
+            for pair in list(islice(self._pairs_read, max(0, len(self._pairs_read) - _MOST_KEPT))):
+                del self._pairs_read[pair]
 
     def _most_telling(self, windows: Sequence[_Read], perspective: str) -> tuple[Floats, Floats]:
         """Return the probabilities and features of the window that supports the perspective most, or else opposes it most."""
@@ -209,8 +228,8 @@ class _Model:
 
     def _passage(self, tokens: Sequence[int]) -> _Read:
         ids = [self.first, *tokens, self.last]
-        mean, keys, values = self._run(OUTPUTS[2:], ids, 0, self.nothing)
-        return _Read(len(ids), mean, keys, values)
+        mean, *kept = self._run((OUTPUTS[2], *self.kept), ids, 0, self.nothing)
+        return _Read(len(ids), mean, {PAST + name: one for name, one in zip(self.kept, kept, strict=True)})
 
     def _perspective(self, window: _Read, tokens: Sequence[int]) -> tuple[Floats, Floats]:
         stances, features = self._run(OUTPUTS[:2], [*tokens, self.last], 1, window)
@@ -219,8 +238,8 @@ class _Model:
     def _run(self, wanted: Sequence[str], ids: Sequence[int], kind: int, before: _Read) -> list[Any]:
         places = np.arange(before.length, before.length + len(ids), dtype=np.int64)[None]
         texts = (np.array([ids], dtype=np.int64), places, np.full_like(places, kind))
-        inputs = (*texts, before.keys, before.values, before.mean)
-        results: list[Any] = self.session.run(list(wanted), dict(zip(INPUTS, inputs, strict=True)))
+        inputs = dict(zip(INPUTS, (*texts, before.mean), strict=True)) | before.past
+        results: list[Any] = self.session.run(list(wanted), inputs)
         return results
 
 

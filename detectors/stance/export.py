@@ -1,5 +1,6 @@
 """Write a trained network as the files that a detector reads: an ONNX model, usually with 8-bit weights, and its tokenizer."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
@@ -10,7 +11,7 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor
 
 from berdseye.data.files.atomic import write_with
-from berdseye.detectors.stance.detector import INPUTS, OUTPUTS
+from berdseye.detectors.stance.detector import INPUTS, OUTPUTS, PAST, kept_outputs
 from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork
 from berdseye.detectors.stance.network_files import MODEL_FILE, TOKENIZER_FILE
 
@@ -26,24 +27,25 @@ class Reader(torch.nn.Module):
         self.network = network
 
     def forward(
-        self, ids: Tensor, places: Tensor, kinds: Tensor, keys: Tensor, values: Tensor, passage: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-        """Return the three probabilities, the last layer's features, the mean vector, and the keys and values of all that was
-        read.
+        self, ids: Tensor, places: Tensor, kinds: Tensor, passage: Tensor, past: Sequence[Tensor]
+    ) -> tuple[Tensor, ...]:
+        """Return the three probabilities, the last layer's features, the mean vector, and the keys of all that was read after
+        each layer, then the values.
 
-        `ids`, `places` and `kinds` are int64[1, n]; `keys` and `values` float32[layers, 1, heads, length, width / heads];
-        `passage` is the mean vector of the passage, float32[1, width].
+        `ids`, `places` and `kinds` are int64[1, n]; `passage` is the mean vector of the passage, float32[1, width]; `past` has
+        the keys of each layer, then the values, float32[1, heads, length, width / heads].
         """
+        layers = len(self.network.layers)
         x = self.network.embedded(ids, places, kinds)
-        near = self.network.near(places, torch.arange(keys.shape[3] + ids.shape[1]).unsqueeze(0))
+        near = self.network.near(places, torch.arange(past[0].shape[2] + ids.shape[1]).unsqueeze(0))
         kept = []
-        for number, layer in enumerate(self.network.layers):
-            x, read = layer(x, near, (keys[number], values[number]))
+        for layer, keys, values in zip(self.network.layers, past[:layers], past[layers:], strict=True):
+            x, read = layer(x, near, (keys, values))
             kept.append(read)
         mean = x.mean(1)
         features = self.network.features(passage, mean)
         probabilities = torch.softmax(self.network.judged(features), dim=-1)
-        return probabilities, features, mean, torch.stack([k for k, _ in kept]), torch.stack([v for _, v in kept])
+        return probabilities, features, mean, *(keys for keys, _ in kept), *(values for _, values in kept)
 
 
 def export(network: StanceNetwork, tokenizer: PairTokenizer, folder: Path, *, exact: bool = False) -> None:
@@ -54,19 +56,20 @@ def export(network: StanceNetwork, tokenizer: PairTokenizer, folder: Path, *, ex
     """
     folder.mkdir(parents=True, exist_ok=True)
     width, heads = network.hidden.out_features, network.heads
-    past = torch.zeros(len(network.layers), 1, heads, _READ, width // heads)
+    kept = kept_outputs(len(network.layers))
+    past = [torch.zeros(1, heads, _READ, width // heads) for _ in kept]
     texts = tuple(torch.ones(1, _NEW, dtype=torch.long) for _ in range(3))
     dynamic = torch.export.Dim.DYNAMIC
     with TemporaryDirectory() as scratch:
         whole = Path(scratch) / "model.onnx"
         torch.onnx.export(
             Reader(network).eval(),
-            (*texts, past, past.clone(), torch.zeros(1, width)),
+            (*texts, torch.zeros(1, width), past),
             str(whole),
             dynamo=True,
-            dynamic_shapes=({1: dynamic}, {1: dynamic}, {1: dynamic}, {3: dynamic}, {3: dynamic}, None),
-            input_names=list(INPUTS),
-            output_names=list(OUTPUTS),
+            dynamic_shapes=({1: dynamic}, {1: dynamic}, {1: dynamic}, None, [{2: dynamic} for _ in kept]),
+            input_names=[*INPUTS, *(PAST + name for name in kept)],
+            output_names=[*OUTPUTS, *kept],
             external_data=False,
             verbose=False,
         )
