@@ -6,6 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -120,6 +121,18 @@ def test_missing_and_damaged_files_are_one_line(tmp_path: Path) -> None:
     damaged = StanceDetector(tmp_path)  # its name and figures can still be listed
     with pytest.raises(UnavailableError, match="Copy or train the network again"):
         damaged.predict(SAMPLE[:1])
+
+
+def test_a_network_with_other_inputs_is_refused_as_of_another_version(copied: Path, tmp_path: Path) -> None:
+    graph = onnx.load(str(copied / MODEL_FILE))
+    for node in graph.graph.node:
+        node.input[:] = ["keys_before" if name == "past_keys_0" else name for name in node.input]
+    next(entry for entry in graph.graph.input if entry.name == "past_keys_0").name = "keys_before"
+    for path in copied.iterdir():
+        shutil.copy(path, tmp_path)
+    onnx.save(graph, str(tmp_path / MODEL_FILE))
+    with pytest.raises(UnavailableError, match=r"stance\.onnx comes from another version of Berdseye"):
+        StanceDetector(tmp_path).predict(SAMPLE)
 
 
 def test_the_error_for_the_shipped_network_says_how_to_get_it_again() -> None:
