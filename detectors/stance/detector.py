@@ -238,7 +238,7 @@ class _Model:
     def _run(self, wanted: Sequence[str], ids: Sequence[int], kind: int, before: _Read) -> list[Any]:
         places = np.arange(before.length, before.length + len(ids), dtype=np.int64)[None]
         texts = (np.array([ids], dtype=np.int64), places, np.full_like(places, kind))
-        inputs = dict(zip(INPUTS, (*texts, before.mean), strict=True)) | before.past
+        inputs = {**dict(zip(INPUTS, (*texts, before.mean), strict=True)), **before.past}
         results: list[Any] = self.session.run(list(wanted), inputs)
         return results
 
