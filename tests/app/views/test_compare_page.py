@@ -108,6 +108,9 @@ def test_a_detector_of_topics_says_no_side() -> None:
     [own] = [j for j in shared_judgments().present() if j.annotator.name == "Ada"]
     assert own.verdict == "supports"
     assert chips(at)[0].label == f"{labels[0]} · you: yes"
+    place = next(n for n, label in enumerate(labels) if n and label.endswith("unsure"))
+    chips(at)[place].click()
+    assert chips(again(at))[place].label == f"{labels[place]} · you: yes"
 
 
 @pytest.mark.usefixtures("demo")

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tiny_models
+import torch
 from made_training import made_pairs, made_set, yes_no_model
 
 from berdseye.data.datasets.labelled_pairs import LabelledPair
@@ -20,7 +21,8 @@ from berdseye.detectors.quality import quality
 from berdseye.detectors.trained import find_trained, list_trained
 from berdseye.detectors.training.cards import read_curve
 from berdseye.detectors.training.head import truth
-from berdseye.detectors.training.loop import CHECKPOINTS
+from berdseye.detectors.training.loop import CHECKPOINTS, predict_logits
+from berdseye.detectors.training.lora import LoraLearner
 from berdseye.detectors.training.settings import GRID, Settings
 from berdseye.detectors.training.training import TrainingPlan, train_detector
 from berdseye.retrieval.encoders.cross import SegmentHead, open_saved
@@ -212,6 +214,23 @@ def test_a_teacher_labels_pairs_nobody_labelled(workspace: Workspace) -> None:
     np.testing.assert_allclose(student.predict(pairs), teacher.predict(pairs), atol=1e-3)
     with pytest.raises(BadInputError, match="require a teacher"):
         train_detector(workspace, TrainingPlan("head", "other"), made_set(), unlabelled=unlabelled)
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_the_base_of_an_adapter_takes_16_bits_where_they_are_fast(
+    half: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("berdseye.detectors.training.lora.half_precision", lambda: half)
+    learner = LoraLearner(str(yes_no_model(tmp_path / "base")), Settings(max_length=256))
+    by_training = {p.requires_grad: p.dtype for p in learner.model.parameters()}
+    assert by_training == {False: torch.bfloat16 if half else torch.float32, True: torch.float32}
+    pairs = made_pairs(1)
+    sizes: list[int] = []
+    read = learner.batch
+    monkeypatch.setattr(learner, "batch", lambda some: sizes.append(len(some)) or read(some))
+    with torch.autocast("cpu", torch.bfloat16, enabled=half):
+        assert np.isfinite(predict_logits(learner, pairs, 4)).all()
+    assert sizes == [4, 2]
 
 
 def test_an_adapter_learns_to_answer_and_is_read_as_it_was_trained(workspace: Workspace, tmp_path: Path) -> None:
