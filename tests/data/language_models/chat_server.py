@@ -3,9 +3,9 @@
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 
 class Reply(NamedTuple):
@@ -31,9 +31,16 @@ class ChatServer(ThreadingHTTPServer):
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
 
+    def reply(self, body: dict[str, Any], _key: str | None, /) -> Reply:
+        """Return the reply to a request; subclasses may look at its Authorization header."""
+        return self.answer(body)
+
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}/v1"
+
+
+Server = TypeVar("Server", bound=ChatServer)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -44,9 +51,10 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path != "/v1/chat/completions":
             reply = Reply(404, {"error": {"message": "no such path"}})
         else:
+            key = self.headers.get("Authorization")
             self.server.requests.append(body)
-            self.server.keys.append(self.headers.get("Authorization"))
-            reply = self.server.answer(body)
+            self.server.keys.append(key)
+            reply = self.server.reply(body, key)
         raw = isinstance(reply.body, bytes)
         content = reply.body if raw else json.dumps(reply.body).encode()
         self.send_response(reply.status)
@@ -63,9 +71,15 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+def chat_server(answer: Answer) -> AbstractContextManager[ChatServer]:
+    """Serve `answer` while the context is open."""
+    return serving(ChatServer(answer))
+
+
 @contextmanager
-def chat_server(answer: Answer) -> Iterator[ChatServer]:
-    with ChatServer(answer) as server:
+def serving(server: Server) -> Iterator[Server]:
+    """Let a server answer while the context is open."""
+    with server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

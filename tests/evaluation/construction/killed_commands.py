@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.data.language_models.chat_server import Reply, chat_server, completion, last_words, refusal
+from tests.data.language_models.chat_server import ChatServer, Reply, completion, last_words, refusal, serving
 
 AT_ONCE = 8
 """The requests that a process may have under way."""
@@ -37,44 +37,45 @@ main()
 """The command line, which kills its own process when half of the rows of the step that is its first argument are written."""
 
 
-class Paid:
-    """A model behind a server, whose answers take `seconds`, and which kills the process that asks it when `dies` are given."""
+class Paid(ChatServer):
+    """A model whose answers take `seconds`, and which kills the process that asks it when `dies` are given."""
 
     def __init__(self, answer: Callable[[str], str], seconds: float) -> None:
-        self.answer, self.seconds = answer, seconds
+        super().__init__(lambda body: completion(answer(last_words(body))))
+        self.seconds = seconds
         self.asked: list[str] = []
         self.process: subprocess.Popen[bytes] | None = None
         self.dies: int | None = None
+        self._runs = 0
         self._lock = Lock()
 
-    def __call__(self, body: dict[str, Any]) -> Reply:
+    def reply(self, body: dict[str, Any], key: str | None, /) -> Reply:
         with self._lock:
-            process, text = self.process, last_words(body)
-            if process is None or self.dies == 0:
-                return refusal(500)
-            self.asked.append(text)
+            process = self.process
+            if process is None or self.dies == 0 or key != f"Bearer {self._runs}":
+                return refusal(500)  # the process that asks is dead, and so is perhaps the run that it belonged to
+            self.asked.append(last_words(body))
             if self.dies is not None:
                 self.dies -= 1
                 if self.dies == 0:
                     os.kill(process.pid, signal.SIGKILL)
                     return refusal(500)
             time.sleep(self.seconds)
-            return completion(self.answer(text))
+            return self.answer(body)
 
     def run(self, *words: object, die_in: str = "nothing", dies: int | None = None) -> int:
         """Return the exit status of `berdseye WORDS`; with `dies`, it is killed while that request is under way."""
-        self.dies = dies
-        command = [sys.executable, "-c", COMMAND, die_in, *map(str, words)]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with self._lock:
+            self._runs, self.dies = self._runs + 1, dies
+            command = [sys.executable, "-c", COMMAND, die_in, *map(str, words)]
+            served = os.environ | {"OPENAI_BASE_URL": self.url, "OPENAI_API_KEY": str(self._runs)}
+            self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=served)
         return self.process.wait(timeout=300)
 
 
 @contextmanager
 def paid_model(monkeypatch: pytest.MonkeyPatch, answer: Callable[[str], str], *, seconds: float) -> Iterator[Paid]:
     """Serve a model to the commands of a test."""
-    model = Paid(answer, seconds)
-    with chat_server(model) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
-        monkeypatch.delenv("BERDSEYE_JUDGMENTS_URL", raising=False)
+    monkeypatch.delenv("BERDSEYE_JUDGMENTS_URL", raising=False)
+    with serving(Paid(answer, seconds)) as model:
         yield model
