@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from berdseye.data.records import Pair, Passage, Question, Ranking
 from berdseye.data.web.addresses import registered_domain
 from berdseye.evaluation.exploration.facets import Values
 from berdseye.evaluation.exploration.passage_map import sides
-from berdseye.evaluation.labels.sources import labels_of, parse_label_source
+from berdseye.evaluation.labels.sources import detector_labels, labels_of, parse_label_source
 from berdseye.evaluation.pipelines import pipeline_of
 from berdseye.retrieval.dense.ranker import neighbours
 from berdseye.retrieval.fusion import fused_over_corpora
@@ -26,7 +27,20 @@ NO_ADDRESS = "no address"
 PERSPECTIVE = "perspective"
 Lists = dict[tuple[str, str], tuple[Ranking, list[Passage]]]
 """Rankings with their passages, by corpus and pipeline."""
-Labels = npt.NDArray[np.float64]
+
+
+class Labels(NamedTuple):
+    """What a source says of n passages and m perspectives: `values`, float64[n, m] (1, 0, NaN: nobody said), and whether they are
+    a detector's that is `unsure`, bool[n, m]."""
+
+    values: npt.NDArray[np.float64]
+    unsure: npt.NDArray[np.bool_]
+
+    @property
+    def supporting(self) -> npt.NDArray[np.bool_]:
+        """Where a passage supports a perspective, bool[n, m]; a label that is unsure does not count."""
+        found: npt.NDArray[np.bool_] = (self.values == 1) & ~self.unsure
+        return found
 
 
 @cached_on(
@@ -78,10 +92,13 @@ def like(corpus: str, number: int, corpora: Sequence[str]) -> tuple[Passage, lis
 
 
 def labels_of_items(question: Question, items: Sequence[Item], source: str) -> Labels:
-    """What a source says of each item and perspective: float64[n_items, m] of 1, 0 and NaN (nobody said)."""
+    """What a source says of each item and perspective of the question."""
     pairs = [Pair(i.passage.text, p.text, i.passage.title) for i in items for p in question.perspectives]
-    found = labels_of(workspace(), judgments(), parse_label_source(source), pairs)
-    return found.reshape(len(items), len(question.perspectives))
+    shape, parsed = (len(items), len(question.perspectives)), parse_label_source(source)
+    values = labels_of(workspace(), judgments(), parsed, pairs)
+    unsure = detector_labels(workspace(), judgments(), parsed, pairs).unsure
+    doubtful = np.array([pair.key in unsure for pair in pairs], dtype=np.bool_)
+    return Labels(values.reshape(shape), doubtful.reshape(shape))
 
 
 @cached_on(judgments_version, max_entries=500)
@@ -100,4 +117,4 @@ def facets_of(items: Sequence[Item], labels: Labels | None) -> Values:
         "judged": [["judged" if words else "not judged"] for words in verdicts],
         "verdict": verdicts,
     }
-    return found if labels is None else {**found, PERSPECTIVE: [[side] for side in sides(labels)]}
+    return found if labels is None else {**found, PERSPECTIVE: [[side] for side in sides(labels.values, labels.unsure)]}

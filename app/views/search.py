@@ -149,7 +149,9 @@ class Results(NamedTuple):
         if self.question is None or self.labels is None:
             return None
         item = self.items[place]
-        return LabelledPassage(self.question, item.corpus, item.passage, self.labels[place].tolist(), self.source)
+        return LabelledPassage(
+            self.question, item.corpus, item.passage, self.labels.values[place].tolist(), self.source
+        )
 
     def _card(self, one: Shown, card: int, labelled: LabelledPassage | None, standing: Standing) -> None:
         own = {facet: list(of[one.place]) for facet, of in self.values.items()}
@@ -260,7 +262,8 @@ def draw_words(results: Results, question: Question | None) -> None:
     }
     names: dict[str, str] = {}
     if question is not None and labels is not None:
-        supported = {f"P{n + 1}": {p for p in kept if labels[p, n] == 1} for n in range(labels.shape[1])}
+        supporting = labels.supporting
+        supported = {f"P{n + 1}": {p for p in kept if supporting[p, n]} for n in range(supporting.shape[1])}
         alone = groups.pop(PERSPECTIVE)
         covered = {name: members for name, members in supported.items() if members}
         groups = {PERSPECTIVE: covered if len(covered) > 1 else alone, **groups}

@@ -14,7 +14,8 @@ from berdseye.evaluation.charts import CATEGORIES, NEUTRAL, perspective_colour
 Method = Literal["PCA", "t-SNE"]
 METHODS: tuple[Method, ...] = get_args(Method)
 Points = npt.NDArray[np.float64]
-SEVERAL, NONE, UNKNOWN = "several perspectives", "no perspective", "no label"
+SEVERAL, NONE, UNSURE, UNKNOWN = "several perspectives", "no perspective", "unsure", "no label"
+_NEITHER_SIDE = (SEVERAL, NONE, UNSURE, UNKNOWN)
 PICKED: Final = "picked"
 """The name of the selection parameter that holds the clicked point."""
 _FEW = 5
@@ -49,14 +50,20 @@ def mapped(vectors: npt.NDArray[np.float32], method: Method = "PCA", *, seed: in
     return points
 
 
-def sides(labels: npt.NDArray[np.float64]) -> list[str]:
+def sides(labels: npt.NDArray[np.float64], unsure: npt.NDArray[np.bool_]) -> list[str]:
     """Return the group of each passage from labels float64[n, m] (1, 0, NaN: no label): the perspective that it supports (P1, P2,
-    …), `SEVERAL`, `NONE` or `UNKNOWN` (no label at all)."""
+    …), `SEVERAL`, `NONE`, `UNSURE` or `UNKNOWN` (no label at all).
+
+    A label that a detector is `unsure` about, bool[n, m], supports nothing; a passage with such a label and no other support is
+    `UNSURE`.
+    """
     groups = []
-    for row in labels:
-        supported = np.flatnonzero(row == 1)
+    for row, doubtful in zip(labels, unsure, strict=True):
+        supported = np.flatnonzero((row == 1) & ~doubtful)
         if len(supported):
             groups.append(f"P{supported[0] + 1}" if len(supported) == 1 else SEVERAL)
+        elif doubtful.any():
+            groups.append(UNSURE)
         else:
             groups.append(UNKNOWN if len(row) == 0 or np.isnan(row).all() else NONE)
     return groups
@@ -70,9 +77,9 @@ def map_chart(points: pd.DataFrame, groups: Sequence[str]) -> alt.Chart:
     """
     others = [g for g in groups if not _is_side(g)]
     colours = {g: CATEGORIES[n % len(CATEGORIES)] for n, g in enumerate(others)}
-    colours |= dict.fromkeys((SEVERAL, NONE, UNKNOWN), NEUTRAL)
+    colours |= dict.fromkeys(_NEITHER_SIDE, NEUTRAL)
     colours |= {g: perspective_colour(int(g[1:]) - 1) for g in groups if g not in others and g[1:].isdigit()}
-    shapes = {SEVERAL: "diamond", NONE: "cross", UNKNOWN: "triangle-up"}
+    shapes = {SEVERAL: "diamond", NONE: "cross", UNSURE: "square", UNKNOWN: "triangle-up"}
     picked = alt.selection_point(name=PICKED, fields=["number"], toggle=False, empty=False)
     none = alt.Axis(labels=False, ticks=False, grid=False, domain=False, title=None)
     legend = alt.Legend(orient="bottom", columns=4, labelLimit=280)
@@ -104,4 +111,4 @@ def map_chart(points: pd.DataFrame, groups: Sequence[str]) -> alt.Chart:
 
 
 def _is_side(group: str) -> bool:
-    return group in (SEVERAL, NONE, UNKNOWN) or (group[:1] == "P" and group[1:].isdigit())
+    return group in _NEITHER_SIDE or (group[:1] == "P" and group[1:].isdigit())

@@ -64,7 +64,7 @@ SETTINGS: Mapping[Change, Setting] = {
     ),
     ("detectors", "unsure"): Setting(
         "Unsure within",
-        "A detector of grade stance is unsure if its probability is closer to the threshold than this.",
+        "A detector is unsure about a pair if its probability is closer to the threshold than this.",
         "share",
     ),
     ("language_models", "default"): Setting(

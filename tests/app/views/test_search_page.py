@@ -5,6 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.app.cached.searching import hits
+from berdseye.app.components.perspective_mark import CHIP
 from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.protocol import Query
@@ -123,6 +124,19 @@ def test_a_question_colours_the_map_by_its_perspectives(demo: Workspace) -> None
     assert words["z"].is_monotonic_decreasing
     assert words["z"].iloc[0] > 0 > words["z"].iloc[-1]
     assert says(at, "Monroe", "caption"), "the source of the method"
+
+
+def test_a_perspective_of_the_facet_is_what_the_chips_say(demo: Workspace) -> None:
+    question = next(q for q in load_dataset(demo, "debate") if q.text == CARS)
+    chosen = {"set": "debate", "question": question.id, "labels": "stance", "corpora": "web"}
+    for value, says_so in (("unsure", "unsure"), ("P1", "P1 on topic"), ("no perspective", "off topic")):
+        at = drawn("search", perspective=value, **chosen)
+        chips = [b.label for b in at.button if str(b.key).startswith(CHIP)]
+        assert len(chips) == cards(at) * len(question.perspectives) > 0
+        for passage in zip(*[iter(chips)] * len(question.perspectives), strict=True):
+            assert any(label.endswith(says_so) for label in passage), passage
+            assert value == "P1" or not any(label.endswith("on topic") for label in passage), passage
+            assert value != "no perspective" or not any(label.endswith("unsure") for label in passage), passage
 
 
 @pytest.mark.usefixtures("demo")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from berdseye.data.errors import UnknownNameError
 from berdseye.evaluation.charts import NEUTRAL, perspective_colour
 from berdseye.evaluation.exploration.facets import facet_counts, kept_items
-from berdseye.evaluation.exploration.passage_map import NONE, SEVERAL, UNKNOWN, map_chart, mapped, sides
+from berdseye.evaluation.exploration.passage_map import NONE, SEVERAL, UNKNOWN, UNSURE, map_chart, mapped, sides
 
 VALUES = {
     "corpus": [["web"], ["web"], ["wiki"], ["web"]],
@@ -82,9 +82,12 @@ def test_another_way_to_draw_is_refused() -> None:
 
 def test_sides_and_their_colours() -> None:
     labels = np.array([[1, 0], [np.nan, 1], [1, 1], [0, np.nan], [np.nan, np.nan]])
-    assert sides(labels) == ["P1", "P2", SEVERAL, NONE, UNKNOWN]
-    assert sides(np.zeros((2, 0))) == [UNKNOWN, UNKNOWN]
+    sure = np.zeros(labels.shape, dtype=np.bool_)
+    assert sides(labels, sure) == ["P1", "P2", SEVERAL, NONE, UNKNOWN]
+    assert sides(np.zeros((2, 0)), np.zeros((2, 0), dtype=np.bool_)) == [UNKNOWN, UNKNOWN]
     frame = pd.DataFrame({"x": [0.0], "y": [0.0], "group": ["P2"], "number": [1], "title": ["t"], "corpus": ["c"]})
-    colours = map_chart(frame, ["P1", "P2", SEVERAL, "policy"]).to_dict()["encoding"]["color"]["scale"]["range"]
+    unsure = np.array([[True, False], [False, False], [False, True], [True, False], [False, False]])
+    assert sides(labels, unsure) == [UNSURE, "P2", "P1", UNSURE, UNKNOWN]
+    colours = map_chart(frame, ["P1", "P2", UNSURE, "policy"]).to_dict()["encoding"]["color"]["scale"]["range"]
     assert colours[:3] == [perspective_colour(0), perspective_colour(1), NEUTRAL]
     assert colours[3] != NEUTRAL
