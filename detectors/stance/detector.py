@@ -32,6 +32,7 @@ from berdseye.detectors.stance.network_files import (
     state_of,
     unavailable,
 )
+from berdseye.detectors.stance.reasons import claim_and_reason, readings_of
 
 INPUTS = ("ids", "places", "kinds", "passage")
 OUTPUTS = ("probabilities", "features", "mean")
@@ -130,8 +131,13 @@ class StanceDetector:
 
         with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:
             list(threads.map(judge, places_by_passage))
-        known = [place for places in places_by_passage.values() for place in places]
-        out[known] = moved_stances(out[known], *self._card.calibration)
+        known = np.array([place for places in places_by_passage.values() for place in places], dtype=np.int64)
+        with_reason = np.array([claim_and_reason(clean(pairs[place].perspective)) is not None for place in known], bool)
+        for places, calibration in (
+            (known[~with_reason], self._card.calibration),
+            (known[with_reason], self._card.reason_calibration),
+        ):
+            out[places] = moved_stances(out[places], *calibration)
         return out, features
 
 
@@ -208,9 +214,13 @@ class _Model:
                 del self._pairs_read[pair]
 
     def _most_telling(self, windows: Sequence[_Read], perspective: str) -> tuple[Floats, Floats]:
-        """Return the probabilities and features of the window that supports the perspective most, or else opposes it most."""
-        ids = self._tokens(perspective)[:MOST_PERSPECTIVE_TOKENS]
-        return max((self._perspective(window, ids) for window in windows), key=lambda one: tuple(one[0][:2]))
+        """Return the probabilities and features of the window that supports the perspective most, or else opposes it most.
+
+        Those of a perspective with a reason are the means of the log-probabilities and features of its `readings_of`.
+        """
+        readings = [self._tokens(text)[:MOST_PERSPECTIVE_TOKENS] for text in readings_of(perspective)]
+        found = (_mean_reading([self._perspective(window, ids) for ids in readings]) for window in windows)
+        return max(found, key=lambda one: tuple(one[0][:2]))
 
     def is_cut(self, perspective: str) -> bool:
         """Return whether a perspective is longer than what is read of it."""
@@ -241,6 +251,16 @@ class _Model:
         inputs = {**dict(zip(INPUTS, (*texts, before.mean), strict=True)), **before.past}
         results: list[Any] = self.session.run(list(wanted), inputs)
         return results
+
+
+def _mean_reading(readings: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Return the normalised geometric mean of probabilities, float32[3], and the mean of features, float32[width]; the last layer
+    is linear, so that the second leads to the first."""
+    if len(readings) == 1:
+        return readings[0]
+    stances, features = (np.stack(part) for part in zip(*readings, strict=True))
+    mean = np.exp(np.log(np.maximum(stances, np.finfo(np.float32).tiny)).mean(axis=0))
+    return (mean / mean.sum()).astype(np.float32), features.mean(axis=0)
 
 
 def ends(vocabulary: Mapping[str, int]) -> tuple[int, int]:

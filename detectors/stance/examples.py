@@ -308,7 +308,7 @@ def _debate_examples(debates: Sequence[Debate], seed: int) -> list[Example]:
         for kind, allowed in (("own", ENTAILED), ("opposing", CONTRADICTED)):
             claims = [p.pair.perspective for p in pairs if p.kind == "claim" and p.supports == (kind == "own")]
             titles = [p.pair.perspective for p in pairs if p.kind == kind]
-            statements += [Statement(_because(claim, title), allowed) for claim in claims for title in titles]
+            statements += [Statement(because(claim, title), allowed) for claim in claims for title in titles]
         out.append(Example(passage, tuple(statements)))
     return out
 
@@ -318,7 +318,8 @@ def _is_reference_list(text: str) -> bool:
     return sum(any(c.isdigit() for c in word) for word in words) > _MOST_NUMBERS * len(words)
 
 
-def _because(claim: str, reason: str) -> str:
+def because(claim: str, reason: str) -> str:
+    """Return a claim with a reason for it as one sentence."""
     return f"{claim.rstrip('.')}, because {_within(reason)}"
 
 

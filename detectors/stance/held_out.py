@@ -21,8 +21,8 @@ from berdseye.data.records import Pair
 from berdseye.detectors.labelling import predict_all
 from berdseye.detectors.protocol import Detector, Floats
 from berdseye.detectors.quality import Truth, best_threshold, rate_weights
-from berdseye.detectors.stance.examples import DEBATES_FOLDER, StancePair, perspective_pool, read_stance_pairs
-from berdseye.detectors.training_pairs import Debate, LabelledPair, labelled_pairs, read_debates
+from berdseye.detectors.stance.examples import DEBATES_FOLDER, StancePair, because, perspective_pool, read_stance_pairs
+from berdseye.detectors.training_pairs import Debate, LabelledPair, denial, labelled_pairs, read_debates
 
 Split = Literal["dev", "test"]
 _SENTENCES_A_WINDOW = 5
@@ -65,6 +65,27 @@ def held_out(folder: Path, split: Split) -> dict[str, list[HeldOut]]:
             if p.split == split and p.kind in _RETRIEVED_KINDS
         ],
     }
+
+
+def claims_with_reasons(folder: Path, split: Split) -> list[HeldOut]:
+    """Return passages of the held-out debates of a split with perspectives that consist of a claim and a reason, a title.
+
+    The passage supports its own title with the claim of its side. Others have the title of another argument: of its side with the
+    same claim (`sibling`), of the other side with the contrary claim (`opposing`), or of another debate (`retrieved`).
+    """
+    claims: dict[tuple[int, str], str | None] = {}
+    elsewhere: dict[str, str | None] = {}
+    for number, debate in enumerate(read_debates(folder / DEBATES_FOLDER)):
+        for argument in debate.arguments:
+            claim = debate.claim if argument.stance == "supporting" else denial(debate.claim)
+            claims[number, argument.title] = elsewhere[argument.title] = claim
+    out = []
+    for p in _debate_pairs(folder):
+        title = p.pair.perspective
+        claim = claims.get((p.debate, title), elsewhere.get(title))
+        if p.split == split and p.kind in _RETRIEVED_KINDS and claim is not None:
+            out.append(HeldOut(p.pair.passage, because(claim, title), p.supports, p.kind, str(p.debate)))
+    return out
 
 
 def off_topic(folder: Path) -> list[HeldOut]:

@@ -4,6 +4,7 @@ Nothing here opens the network, which may have hundreds of megabytes: a list of 
 """
 
 import json
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from importlib.resources import files
@@ -15,6 +16,8 @@ from berdseye.data.workspace import Workspace
 
 MODEL_FILE, TOKENIZER_FILE, CARD_FILE = "stance.onnx", "stance_tokenizer.json", "stance.json"
 FILES = (MODEL_FILE, TOKENIZER_FILE, CARD_FILE)
+READ_AS = "reasons by themselves, too"
+"""How `stance` reads texts; another value makes all of its labels old ones."""
 State = tuple[int, ...]
 """When each of `FILES` was written last, in nanoseconds; 0 if it is missing."""
 _SHIPPED_AGAIN = "Install Berdseye again, or train it: `python -m berdseye.detectors.stance.train DATA_FOLDER BASE`."
@@ -49,8 +52,8 @@ def missing_files(folder: Path) -> list[str]:
 
 
 class NetworkCard:
-    """What the files of a network say of it: its calibration (the slope and the offset of the log-odds of support), threshold,
-    figures and version.
+    """What the files of a network say of it: its calibration (the slope and the offset of the log-odds of support), that of
+    perspectives with a reason, threshold, figures and version.
 
     Raises `UnavailableError` if a file is missing or the card is damaged.
     """
@@ -61,24 +64,29 @@ class NetworkCard:
         self.folder = folder
         try:
             card = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
-            slope, added = map(float, card["calibration"])
+            self.calibration = _line(card["calibration"])
+            self.reason_calibration = _line(card.get("reason_calibration", card["calibration"]))
             self.threshold = float(card["threshold"])
             self.threshold_source, self.measured = str(card["threshold_source"]), str(card["measured"])
         except KeyError as error:
             raise unavailable(folder, f"{CARD_FILE} has no {error}") from error
         except (OSError, ValueError, TypeError) as error:  # it has another form
             raise unavailable(folder, f"{CARD_FILE} cannot be read: {error}") from error
-        self.calibration = (slope, added)
 
     @cached_property
     def version(self) -> str:
-        """A hash (12 hex digits) of the network and its calibration."""
+        """A hash (12 hex digits) of the network, its calibration, and how texts are read."""
         digest = blake2b(digest_size=6)
         with (self.folder / MODEL_FILE).open("rb") as file:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)
-        digest.update(repr(self.calibration).encode())
+        digest.update(repr((READ_AS, self.calibration, self.reason_calibration)).encode())
         return digest.hexdigest()
+
+
+def _line(numbers: Sequence[float]) -> tuple[float, float]:
+    slope, added = map(float, numbers)
+    return slope, added
 
 
 def unavailable(folder: Path, reason: object) -> UnavailableError:

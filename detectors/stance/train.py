@@ -32,7 +32,14 @@ from berdseye.detectors.stance.examples import (
     texts_of,
     training_examples,
 )
-from berdseye.detectors.stance.held_out import Scored, held_out, scored, threshold_from_others
+from berdseye.detectors.stance.held_out import (
+    HeldOut,
+    Scored,
+    claims_with_reasons,
+    held_out,
+    scored,
+    threshold_from_others,
+)
 from berdseye.detectors.stance.network_files import CARD_FILE
 from berdseye.detectors.training_pairs import SOURCES
 
@@ -178,26 +185,29 @@ def publish(
 ) -> None:
     """Export a trained network into `out`, calibrate and measure it on the data of `folder`, and write and print its card.
 
-    The card is `card` with the hashes of the data, the calibration, the threshold and the figures.
+    The card is `card` with the hashes of the data, the calibrations, the threshold and the figures.
     """
     from berdseye.detectors.stance.export import export
 
     export(network, tokenizer, out, exact=exact)
     hashes = {str(path): hashlib.sha256((folder / path).read_bytes()).hexdigest() for path in DATA_FILES}
     written: dict[str, Any] = {"data": hashes, **card}
-    unmeasured = {"threshold": 0.5, "threshold_source": "", "measured": "", "calibration": (1.0, 0.0)}
+    unmeasured = {"threshold": 0.5, "threshold_source": "", "measured": ""}
+    unmeasured |= {"calibration": (1.0, 0.0), "reason_calibration": (1.0, 0.0)}
     _write_card(out, unmeasured | written)
-    written["calibration"] = calibrated(StanceDetector(out), folder)
+    uncalibrated = StanceDetector(out)
+    written["calibration"] = calibrated(uncalibrated, *held_out(folder, "dev").values())
+    written["reason_calibration"] = calibrated(uncalibrated, claims_with_reasons(folder, "dev"))
     _write_card(out, unmeasured | written)
     written |= measured(StanceDetector(out), folder)
     _write_card(out, written)
     print(json.dumps(written, indent=1))
 
 
-def calibrated(detector: StanceDetector, folder: Path) -> tuple[float, float]:
-    """Return the slope and the offset of the log-odds that fit the dev parts, each at a base rate of 16.8% and of equal
+def calibrated(detector: StanceDetector, *parts: Sequence[HeldOut]) -> tuple[float, float]:
+    """Return the slope and the offset of the log-odds that fit held-out pairs, each part at a base rate of 16.8% and of equal
     weight."""
-    found = [scored(detector, pairs) for pairs in held_out(folder, "dev").values()]
+    found = [scored(detector, pairs) for pairs in parts]
     odds = np.concatenate([logit(np.clip(one.probabilities.astype(np.float64), _EDGE, 1 - _EDGE)) for one in found])
     weights = np.concatenate([rate_weights(one.truth) / len(one.truth) for one in found])
     truth = np.concatenate([one.truth for one in found])

@@ -3,7 +3,7 @@
 Three sources (`berdseye.detectors.stance.held_out`): windows of articles, arguments with key points, and debates. A source's
 threshold is the mean of the best thresholds on the dev parts of the other two; all figures are measured on test parts, at a base
 rate of 16.8%, with 95% intervals over topics. More tests concern sides alone: a claim or its denial, hand-made negations, minimal
-edits, and generated answers with two contrary perspectives.
+edits, and generated answers with two contrary perspectives. One concerns claims with a reason.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +34,7 @@ from berdseye.detectors.stance.held_out import (
     HeldOut,
     Scored,
     claims_and_denials,
+    claims_with_reasons,
     generated_answers,
     held_out,
     minimal_edits,
@@ -76,6 +77,7 @@ def transfer(
     tests = {name: score(few(pairs, sample)) for name, pairs in held.items()}
     elsewhere = {name: threshold_from_others(thresholds, name) for name in thresholds}
     others = score(few(off_topic(folder), sample))
+    reasoned = score(few(claims_with_reasons(folder, "test"), sample))
     return {
         "detector": detector.name,
         "version": detector.version,
@@ -84,6 +86,7 @@ def transfer(
         "sides": _sides(score, held["debates"], folder, sample)
         | {
             "claims_auroc": claims_auroc(tests["debates"]),
+            "reasons_auroc": _rounded(auroc(reasoned.truth, reasoned.probabilities.astype(np.float64))),
             "off_topic_auroc": _rounded(_auroc_against(tests["debates"], others)),
         },
         "carried": {

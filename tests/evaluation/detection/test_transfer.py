@@ -15,6 +15,7 @@ from berdseye.detectors.stance.held_out import (
     Scored,
     Split,
     article_windows,
+    claims_with_reasons,
     generated_answers,
     held_out,
     minimal_edits,
@@ -118,6 +119,21 @@ def test_off_topic_perspectives_are_told_from_supported_ones_by_their_likeness(s
     assert {(pair.supports, pair.group in debates) for pair in off} == {(False, True)}
     found = transfer(parse_detector("similarity(static)"), shared_data, sample=40)["sides"]
     assert found["off_topic_auroc"] > 0.9 > found["claims_auroc"]
+
+
+def test_claims_with_reasons_need_the_reason_too(shared_data: Path) -> None:
+    pairs = claims_with_reasons(shared_data, "test")
+    debates = {pair.group for pair in held_out(shared_data, "test")["debates"]}
+    assert {pair.kind: pair.supports for pair in pairs} == {
+        "own": True,
+        "sibling": False,
+        "opposing": False,
+        "retrieved": False,
+    }
+    assert {pair.group for pair in pairs} <= debates
+    assert all(", because " in pair.perspective for pair in pairs)
+    found = transfer(parse_detector("random"), shared_data, sample=40)["sides"]
+    assert 0 < found["reasons_auroc"] < 1
 
 
 def test_answers_support_the_perspective_that_they_begin_with(tmp_path: Path) -> None:
