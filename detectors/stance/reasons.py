@@ -9,22 +9,27 @@ import re
 from berdseye.data.texts.chunkers import sentence_spans
 
 _FEWEST_WORDS = 3
-_REASON = re.compile(r",?\s+because\s+(?:of\s+the\s+fact\s+that\s+)?(?!of\b)|,\s+since\s+(?!\d)|[:;]\s+", re.IGNORECASE)
+_REASON = re.compile(
+    r"(?<!\bnot)(?<!\bonly)(?<!\bjust)(?<!\bsimply)(?<!\bmerely)(?<!\bpartly)(?:,?\s+but)?\s+because\s+"
+    r"(?:of\s+the\s+fact\s+that\s+)?(?!of\b)|,\s+since\s+(?!\d)|[:;]\s+",
+    re.IGNORECASE,
+)
+_ENDED = re.compile(r"[.!?][\"”’')\]]*$")
 
 
 def claim_and_reason(perspective: str) -> tuple[str, str] | None:
     """Return the claim of a perspective and the reason that follows it, as two sentences.
 
     A reason follows "because", ", since", a colon or a semicolon, or is all sentences but the first. None if there is no such
-    part, or if it or the claim has fewer than three words.
+    part, or if it or the claim has fewer than three words. "Not because", "only because" and the like begin no reason.
     """
     first = sentence_spans(perspective)[:2]
     parts = [(first[0][1], first[1][0])] if len(first) > 1 else []
     parts += [match.span() for match in _REASON.finditer(perspective)]
     for end, start in sorted(parts):
-        claim, reason = perspective[:end].strip(), perspective[start:].strip()
+        claim, reason = perspective[:end].strip(" ,"), perspective[start:].strip()
         if min(len(claim.split()), len(reason.split())) >= _FEWEST_WORDS:
-            return claim if claim.endswith((".", "!", "?")) else f"{claim}.", reason[0].upper() + reason[1:]
+            return claim if _ENDED.search(claim) else f"{claim}.", reason[0].upper() + reason[1:]
     return None
 
 

@@ -34,6 +34,7 @@ MONEY = "The city pays two million a year for its zoo, which should be shut. The
         f"{CLAIM}: animals suffer there",
         f"{CLAIM}; animals suffer there",
         f"{CLAIM}. Animals suffer there",
+        f"{CLAIM}, but because animals suffer there",
     ],
 )
 def test_a_reason_follows_its_claim(joined: str) -> None:
@@ -53,6 +54,8 @@ def test_a_reason_follows_its_claim(joined: str) -> None:
         "The first lesson should begin at 10:30 on weekdays.",
         "Tea: it wakes you up.",
         "I will not marry him because no.",
+        "We should not keep a custom just because it is old.",
+        "Zoos should be closed not because animals suffer.",
     ],
 )
 def test_other_perspectives_have_none(whole: str) -> None:
@@ -66,7 +69,7 @@ def test_a_reason_is_the_end_of_its_perspective(words: list[str]) -> None:
     parts = claim_and_reason(perspective)
     if parts is not None:
         claim, reason = parts
-        assert perspective.strip().startswith(claim.rstrip("."))
+        assert claim.rstrip(".") in perspective
         assert perspective.strip().casefold().endswith(reason.casefold())
         assert 3 <= len(reason.split()) <= len(perspective.split()) - 3
 
