@@ -176,6 +176,8 @@ def test_one_command_trains_the_teacher_then_its_student_and_leaves_rare_words(
     monkeypatch.setattr(batches, "_POOL", 32)
     shown = labelled()
     monkeypatch.setattr(command, "training_examples", lambda *_: shown)
+    monkeypatch.setattr(command, "held_out", lambda *_: {})
+    monkeypatch.setattr(command, "claims_with_reasons", lambda *_: [])
     monkeypatch.setattr(command, "calibrated", lambda *_: (1.0, 0.0))
     monkeypatch.setattr(command, "measured", lambda *_: {"threshold": 0.5, "threshold_source": "", "measured": ""})
     for file in command.DATA_FILES:
