@@ -11,7 +11,7 @@ from berdseye.data.texts.chunkers import sentence_spans
 _FEWEST_WORDS = 3
 _REASON = re.compile(
     r"(?<!\bnot)(?<!\bonly)(?<!\bjust)(?<!\bsimply)(?<!\bmerely)(?<!\bpartly)(?:,?\s+but)?\s+because\s+"
-    r"(?:of\s+the\s+fact\s+that\s+)?(?!of\b)|,\s+since\s+(?!\d)|[:;]\s+",
+    r"(?:of\s+the\s+fact\s+that\s+)?(?!of\b)|,\s+since\s+(?!\d)|,?\s+so\s+that\s+|[:;]\s+",
     re.IGNORECASE,
 )
 _ENDED = re.compile(r"[.!?][\"”’')\]]*$")
@@ -20,8 +20,8 @@ _ENDED = re.compile(r"[.!?][\"”’')\]]*$")
 def claim_and_reason(perspective: str) -> tuple[str, str] | None:
     """Return the claim of a perspective and the reason that follows it, as two sentences.
 
-    A reason follows "because", ", since", a colon or a semicolon, or is all sentences but the first. None if there is no such
-    part, or if it or the claim has fewer than three words. "Not because", "only because" and the like begin no reason.
+    A reason follows "because", ", since", "so that", a colon or a semicolon, or is all sentences but the first; "not because",
+    "only because" and the like begin none. None if there is no reason, or if it or the claim has fewer than three words.
     """
     first = sentence_spans(perspective)[:2]
     parts = [(first[0][1], first[1][0])] if len(first) > 1 else []

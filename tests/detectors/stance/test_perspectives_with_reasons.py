@@ -31,6 +31,7 @@ MONEY = "The city pays two million a year for its zoo, which should be shut. The
         f"{CLAIM} because animals suffer there",
         f"{CLAIM} because of the fact that animals suffer there",
         f"{CLAIM}, since animals suffer there",
+        f"{CLAIM}, so that animals suffer there",
         f"{CLAIM}: animals suffer there",
         f"{CLAIM}; animals suffer there",
         f"{CLAIM}. Animals suffer there",
