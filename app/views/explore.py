@@ -52,7 +52,7 @@ _SOURCES: Mapping[Shown, str] = {
 }
 _MARKED = (
     "Marked in a passage is what a label rests on: people's evidence, otherwise the sentence that the detector scores highest by "
-    "itself."
+    "itself, if it is near the threshold or above it."
 )
 FLIP = "**1**–**9** flip a label of the focused passage."
 LARGEST_K_SHOWN = 20

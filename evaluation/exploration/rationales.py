@@ -1,5 +1,5 @@
 """What the label of a pair rests on, as spans of the passage: people's evidence, otherwise the sentence that the detector scores
-highest when it reads each sentence alone."""
+highest when it reads each sentence alone, unless it says of none, however unsure, that it supports the perspective."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -12,6 +12,7 @@ from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair
 from berdseye.data.texts.chunkers import sentence_spans
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.labelling import unsure_width
 from berdseye.detectors.protocol import Detector, is_quick
 
 Basis = Literal["evidence", "detector"]
@@ -35,7 +36,8 @@ def rationales(workspace: Workspace, judgments: Judgments, detector: Detector, p
     """Return what the labels of pairs rest on, as far as it is stored; nothing is labelled here.
 
     The evidence is that of present judgments with the verdict `supports`. Sentences are labelled like passages, with the title of
-    theirs, and a passage of one sentence has no rationale. Only a quick detector (see `is_quick`) is asked about sentences.
+    theirs, and a passage of one sentence has no rationale. Only a quick detector (see `is_quick`) is asked about sentences; where
+    it scores them all below its threshold by more than the width of its unsure band, there is no rationale.
     """
     evidence = present_evidence(judgments, [pair.key for pair in pairs])
     known = {key: Rationale(spans, "evidence") for key, spans in evidence.items()}
@@ -52,7 +54,7 @@ def rationales(workspace: Workspace, judgments: Judgments, detector: Detector, p
     scores = iter(stored.tolist())
     for pair, read in alone.items():
         own = np.array([next(scores) for _ in read])
-        if not np.isnan(own).any():
+        if not np.isnan(own).any() and own.max() >= detector.threshold - unsure_width(workspace):
             known[pair.key] = Rationale((spans[pair][int(own.argmax())],), "detector")
     missing = [each for each, score in zip(sentences, stored.tolist(), strict=True) if np.isnan(score)]
     return Rationales(known, list(dict.fromkeys(missing)))

@@ -23,7 +23,7 @@ SPAN = (len(FIRST) + 1, len(FIRST) + 1 + len(SECOND))
 class Words:
     """A detector that counts the words which a text shares with the perspective."""
 
-    name, version, threshold, threshold_source, measured, pairs_at_once, quick = "words", "1", 0.5, "", "", 8, True
+    name, version, threshold, threshold_source, measured, pairs_at_once, quick = "words", "1", 0.35, "", "", 8, True
 
     def __init__(self) -> None:
         self.read: list[Pair] = []
@@ -60,6 +60,16 @@ def test_the_sentence_that_scores_highest_alone_is_known_once_all_are_labelled(
     assert after.known == {PAIR.key: Rationale((SPAN,), "detector")}
     assert after.unlabelled == []
     assert TEXT[slice(*SPAN)] == SECOND
+
+
+@pytest.mark.parametrize(("threshold", "known"), [(0.35, True), (0.45, False)])
+def test_a_sentence_far_below_the_threshold_is_no_rationale(
+    small: Workspace, judgments: Judgments, threshold: float, known: bool
+) -> None:
+    detector = Words()
+    detector.threshold = threshold  # the best sentence has .3, and the unsure band .1 on either side
+    label(LabelStore(small), detector, rationales(small, judgments, detector, [PAIR]).unlabelled)
+    assert (PAIR.key in rationales(small, judgments, detector, [PAIR]).known) == known
 
 
 def test_evidence_comes_first_and_only_that_of_supporting_verdicts(small: Workspace, judgments: Judgments) -> None:
