@@ -15,7 +15,7 @@ Method = Literal["PCA", "t-SNE"]
 METHODS: tuple[Method, ...] = get_args(Method)
 Points = npt.NDArray[np.float64]
 SEVERAL, NONE, UNSURE, UNKNOWN = "several perspectives", "no perspective", "unsure", "no label"
-_NEITHER_SIDE = (SEVERAL, NONE, UNSURE, UNKNOWN)
+_NO_SINGLE_PERSPECTIVE = (SEVERAL, NONE, UNSURE, UNKNOWN)
 PICKED: Final = "picked"
 """The name of the selection parameter that holds the clicked point."""
 _FEW = 5
@@ -77,7 +77,7 @@ def map_chart(points: pd.DataFrame, groups: Sequence[str]) -> alt.Chart:
     """
     others = [g for g in groups if not _is_side(g)]
     colours = {g: CATEGORIES[n % len(CATEGORIES)] for n, g in enumerate(others)}
-    colours |= dict.fromkeys(_NEITHER_SIDE, NEUTRAL)
+    colours |= dict.fromkeys(_NO_SINGLE_PERSPECTIVE, NEUTRAL)
     colours |= {g: perspective_colour(int(g[1:]) - 1) for g in groups if g not in others and g[1:].isdigit()}
     shapes = {SEVERAL: "diamond", NONE: "cross", UNSURE: "square", UNKNOWN: "triangle-up"}
     picked = alt.selection_point(name=PICKED, fields=["number"], toggle=False, empty=False)
@@ -111,4 +111,4 @@ def map_chart(points: pd.DataFrame, groups: Sequence[str]) -> alt.Chart:
 
 
 def _is_side(group: str) -> bool:
-    return group in _NEITHER_SIDE or (group[:1] == "P" and group[1:].isdigit())
+    return group in _NO_SINGLE_PERSPECTIVE or (group[:1] == "P" and group[1:].isdigit())

@@ -53,7 +53,7 @@ class Paid(ChatServer):
         with self._lock:
             process = self.process
             if process is None or self.dies == 0 or key != f"Bearer {self._runs}":
-                return refusal(500)  # the process that asks is dead, and so is perhaps the run that it belonged to
+                return refusal(500)  # a late request of a process that was killed, in this run or an earlier one
             self.asked.append(last_words(body))
             if self.dies is not None:
                 self.dies -= 1
