@@ -304,8 +304,8 @@ def draw_words(results: Results, question: Question | None) -> None:
     with left:
         st.altair_chart(chart, key="words-chart", alt=f"Words that distinguish {shown[0]} from {shown[1]}")
         st.caption(
-            f"{len(first_places)} against {len(second_places)} passages. Passages in both groups are omitted where others "
-            "remain. z is the z-score of the log-odds with an informative Dirichlet prior (Monroe, Colaresi and Quinn, 2008)."
+            f"Passages: {len(first_places)} and {len(second_places)}; those in both groups are omitted where others remain. "
+            "z is the z-score of the log-odds with an informative Dirichlet prior (Monroe, Colaresi and Quinn, 2008)."
         )
         downloads("search-words", words, chart)
     with right:

@@ -20,7 +20,7 @@ _TITLES = re.compile(
     re.IGNORECASE,
 )
 _ABBREVIATIONS = re.compile(
-    r"(?:vs|approx|ca|cf|ch|chap|eds?|eqs?|esp|est|figs?|incl|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|nos?|op|pp?|"
+    r"(?:vs?|approx|ca|cf|ch|chap|eds?|eqs?|esp|est|figs?|incl|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|nos?|op|pp?|"
     r"par|para|pt|ref|resp|sec|tab|viz|vols?|art|dept|min|max|misc|tel|univ)",
     re.IGNORECASE,
 )

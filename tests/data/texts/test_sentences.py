@@ -28,6 +28,7 @@ def test_joined_they_are_the_words_again(text: str) -> None:
         "The U.S. economy grew in Jan. 2020 and fell in Feb. of that year.",
         "See Fig. 3 and pp. 4-7, e.g. the slope, i.e. its sign.| That is all.",
         "Smith et al. (2010) found it, cf. Lee vs. Kim.| They were right.",
+        "In Board of Education v. LaFleur, teachers won.| Others lost.",
         "He works for Acme Inc.| She works for Foo Ltd.| They met.",
         "It ended at 5 p.m.| The crowd left at 6 p.m. on foot.",
         "“Stop!” he said.| “Why?” she asked. |(Nobody knew.)| Then silence.",
