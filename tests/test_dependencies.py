@@ -52,12 +52,14 @@ HOMES = {
     "fast": ("retrieval/lexical/compiled.py", "retrieval/lexical/compiled_pieces.py"),
     "cluster": ("retrieval/cluster/",),
     "wikipedia": ("data/wikipedia/tables.py",),
-    "onnx": ("detectors/local/pair_model.py", "detectors/stance/export.py"),
+    "onnx": ("detectors/local/pair_model.py", "detectors/stance/compact.py", "detectors/stance/export.py"),
 }
 """Where an extra's packages may be imported."""
 AT_ONCE = (
     "detectors/stance/batches.py",
+    "detectors/stance/compact.py",
     "detectors/stance/export.py",
+    "detectors/stance/four_bits.py",
     "detectors/stance/network.py",
     "detectors/stance/teacher.py",
     "detectors/stance/training.py",

@@ -147,6 +147,21 @@ def kept_outputs(layers: int) -> tuple[str, ...]:
     return tuple(f"{part}_{layer}" for part in ("keys", "values") for layer in range(layers))
 
 
+def session_options() -> Any:
+    """Return the `SessionOptions` of ONNX Runtime for a network of `stance`.
+
+    They ask for one thread, and for weights that are stored in 4 bits to be unpacked once, when the network is opened.
+    """
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # passages are spread over the cores instead
+    options.inter_op_num_threads = 1
+    # Otherwise `DequantizeLinear` and `QuantizeLinear` of constants would be computed at every reading.
+    options.add_session_config_entry("session.disable_quant_qdq", "1")
+    return options
+
+
 class _Read(NamedTuple):
     """A window of a passage that was read: its length in tokens, its mean vector, and the keys and values of its tokens, by the
     names of the inputs that take them."""
@@ -165,16 +180,14 @@ class _Model:
 
         try:
             self.tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
-            options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = 1  # passages are spread over the cores instead
-            options.inter_op_num_threads = 1
             self.session = onnxruntime.InferenceSession(
                 (folder / MODEL_FILE).read_bytes(),
-                options,
+                session_options(),
                 providers=["CPUExecutionProvider"],
                 disabled_optimizers=list(_SLOWER),
             )
             shapes = {entry.name: entry.shape for entry in self.session.get_inputs()}
+            self.width = {entry.name: entry.shape for entry in self.session.get_outputs()}[OUTPUTS[1]][-1]
         except Exception as error:  # the libraries' errors share no class
             raise unavailable(folder, error) from error
         self.kept = kept_outputs(sum(name.startswith(PAST) for name in shapes) // 2)
@@ -186,7 +199,6 @@ class _Model:
         vocabulary = self.tokenizer.get_vocab()
         self.first, self.last = ends(vocabulary)
         nothing = np.zeros((1, heads, 0, size), dtype=np.float32)
-        self.width = heads * size + 1
         past = {PAST + name: nothing for name in self.kept}
         self.nothing = _Read(0, np.zeros((1, heads * size), dtype=np.float32), past)
         self._pairs_read: dict[tuple[str, str], tuple[Floats, Floats]] = {}

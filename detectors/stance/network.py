@@ -23,6 +23,7 @@ from berdseye.detectors.stance.examples import STANCES
 PASSAGE, PADDING = 0, -1
 _FIRST_SKIP = (4.0, 0.0, -4.0)
 _UNSEEN = -1e4
+_MOST_HIDDEN = 256
 
 
 class Layer(nn.Module):
@@ -80,9 +81,9 @@ class StanceNetwork(nn.Module):
         self.first_place = 2 if isinstance(encoder, MPNetModel) else 0
         self.nearness = getattr(encoder.encoder, "relative_attention_bias", None)
         self.layers = nn.ModuleList(Layer(layer) for layer in encoder.encoder.layer)
-        width, self.heads = int(encoder.config.hidden_size), int(encoder.config.num_attention_heads)
-        self.hidden = nn.Linear(4 * width, width)
-        self.out = nn.Linear(width, len(STANCES))
+        self.width, self.heads = int(encoder.config.hidden_size), int(encoder.config.num_attention_heads)
+        self.hidden = nn.Linear(4 * self.width, min(self.width, _MOST_HIDDEN))
+        self.out = nn.Linear(self.hidden.out_features, len(STANCES))
         self.skip = nn.Parameter(torch.tensor(_FIRST_SKIP))
 
     def forward(self, packed: "Packed") -> Tensor:
@@ -136,7 +137,7 @@ class StanceNetwork(nn.Module):
         return self.judged(self.features(passage, perspective))
 
     def features(self, passage: Tensor, perspective: Tensor) -> Tensor:
-        """Return what the last layer reads of mean vectors, float32[n, width + 1]; the last is their cosine."""
+        """Return what the last layer reads of mean vectors, float32[n, hidden + 1]; the last is their cosine."""
         both = torch.cat([passage, perspective, (passage - perspective).abs(), passage * perspective], dim=-1)
         hidden = nn.functional.gelu(self.hidden(both))
         return torch.cat([hidden, torch.cosine_similarity(passage, perspective, dim=-1).unsqueeze(-1)], dim=-1)

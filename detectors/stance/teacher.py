@@ -44,7 +44,7 @@ class Teacher(nn.Module):
         self.register_buffer("numbers", teachers_numbers(own, students))
         copied = deepcopy(network)
         self.network = rounded(copied) if half else copied
-        self.width = network.hidden.out_features
+        self.width = network.width
 
     @torch.no_grad()
     def forward(self, packed: Packed) -> TeacherOutput:

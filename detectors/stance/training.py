@@ -68,7 +68,7 @@ def train(
     network.words.requires_grad_(False)
     averaged = AveragedModel(network, multi_avg_fn=_average)
     judge = None if teacher is None else Teacher(*teacher, tokenizer, half=settings.half).to(settings.device)
-    state_loss = None if judge is None else StateLoss(network.hidden.out_features, judge.width).to(settings.device)
+    state_loss = None if judge is None else StateLoss(network.width, judge.width).to(settings.device)
     head = network.head() + ([] if state_loss is None else [*state_loss.parameters()])
     known = {id(parameter) for parameter in head}
     groups: list[dict[str, Any]] = [

@@ -9,7 +9,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel, WordPiece
 from tokenizers.pre_tokenizers import BertPreTokenizer, Whitespace
 from tokenizers.processors import BertProcessing
-from transformers import BertConfig, BertModel, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import BertConfig, BertModel, MPNetConfig, MPNetModel, PreTrainedModel, PreTrainedTokenizerFast
 
 WORDS = [
     "zoos",
@@ -51,6 +51,13 @@ def tiny_bert(folder: Path) -> Path:
     return made_base(folder, BertModel(config), ["[PAD]", "[CLS]", "[SEP]", "[UNK]"])
 
 
+def tiny_mpnet(folder: Path, layers: int = 2) -> Path:
+    """Write an MPNet of width 64 whose words are `WORDS`, and return its folder."""
+    sizes = SIZES | {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": layers}
+    config = MPNetConfig(vocab_size=len(WORDS) + 4, max_position_embeddings=514, **sizes)
+    return made_base(folder, MPNetModel(config), ["<s>", "<pad>", "</s>", "<unk>"])
+
+
 def made_base(folder: Path, model: PreTrainedModel, special: list[str], words: Sequence[str] = WORDS) -> Path:
     """Write a model with a tokenizer of `words`; the fourth of its `special` tokens is for unknown words."""
     ids = {word: number for number, word in enumerate([*special, *words])}
@@ -65,8 +72,8 @@ def made_base(folder: Path, model: PreTrainedModel, special: list[str], words: S
     return folder
 
 
-def tiny_wordpiece(folder: Path) -> Path:
-    """Write a BERT of one layer whose table of word pieces has `PIECE_WORDS` and all characters, and return its folder."""
+def tiny_wordpiece(folder: Path, layers: int = 1, width: int = 32) -> Path:
+    """Write a BERT whose table of word pieces has `PIECE_WORDS` and all characters, and return its folder."""
     tokens = [*PIECE_SPECIAL, *PIECE_WORDS[:3], *PIECE_CHARACTERS, *PIECE_WORDS[3:]]
     ids = {token: number for number, token in enumerate(tokens)}
     tokenizer = Tokenizer(WordPiece(ids, unk_token="[UNK]"))
@@ -75,6 +82,6 @@ def tiny_wordpiece(folder: Path) -> Path:
     names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token"), PIECE_SPECIAL, strict=True))
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(folder)
     torch.manual_seed(0)
-    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 64}
+    sizes = SIZES | {"hidden_size": width, "num_hidden_layers": layers, "intermediate_size": 2 * width}
     BertModel(BertConfig(vocab_size=len(tokens), max_position_embeddings=512, **sizes)).save_pretrained(folder)
     return folder
