@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
-from berdseye.detectors.stance.examples import STANCES, Example, drawn, in_context, off_topic
+from berdseye.detectors.stance.augmentation import drawn, in_context, off_topic
+from berdseye.detectors.stance.examples import STANCES, Example
 from berdseye.detectors.stance.network import Packed, PairTokenizer, packed
 from berdseye.detectors.stance.unlabelled import NEAR
 

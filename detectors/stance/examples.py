@@ -7,7 +7,6 @@ it or says nothing about it is unknown, so that both are allowed.
 """
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +14,6 @@ from random import Random
 from typing import Any, NamedTuple
 
 import duckdb
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.models.static_embedding import static_embedding
@@ -56,27 +54,12 @@ _BY_DEBATE_KIND: Mapping[str, Allowed] = {
     "random": UNRELATED,
     "retrieved": UNRELATED,
 }
-_DENIED: Mapping[Allowed, Allowed] = {ENTAILED: CONTRADICTED, CONTRADICTED: ENTAILED, UNRELATED: UNRELATED}
+DENIED: Mapping[Allowed, Allowed] = {ENTAILED: CONTRADICTED, CONTRADICTED: ENTAILED, UNRELATED: UNRELATED}
 _POINTS_A_WINDOW = 6
 _ARGUMENTS_A_WINDOW = (2, 4)
-_MOST_SUPPORTED, _MOST_OTHERS = 2, 3
+_JOINED = ("{}, because {}", "{}, since {}", "{}, as {}", "{}: {}", "{}; {}", "{}. {}")
+_OTHER_REASONS = 3
 _MOST_NUMBERS = 0.15
-_STATED, _REJECTED = 0.15, 0.15
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
-_SENTENCES_AROUND = (1, 4)
-_WORD = re.compile(r"[^\W_]{4,}")
-_REJECTIONS = (
-    "Some say that {}. They are wrong.",
-    "Opponents argue that {}. But this does not hold.",
-    "It is often claimed that {}. However, the facts say otherwise.",
-    "Critics insist that {}, and they are mistaken.",
-    "The old argument that {} convinces nobody any more.",
-    "Many people believe that {}. They forget the following.",
-    "I used to think that {}. I no longer do.",
-    "“{},” they tell us. Nonsense.",
-)
-
-
 _QUOTING, _QUOTED_FIRST = 0.4, 0.7
 _QUOTATIONS = (
     "Critics say that {}.",
@@ -167,61 +150,6 @@ def texts_of(examples: Mapping[str, Sequence[Example]]) -> list[str]:
     return sorted({text for example in found for text in (example.passage, *(s.text for s in example.statements))})
 
 
-def drawn(example: Example, denied: float, chance: Random) -> Example:
-    """Choose a few perspectives of an example and add the denials of a share `denied` of them.
-
-    The denial of a supported perspective is opposed, and the other way round: a word of negation does not reveal the label. Some
-    passages begin with the claim that they support, so that claims are compared with their own denials too, and some with the
-    claim that they oppose, which they reject.
-    """
-    shuffled = chance.sample(example.statements, len(example.statements))
-    chosen = [s for s in shuffled if s.kept]
-    chosen += [s for s in shuffled if not s.kept and s.allowed == ENTAILED][:_MOST_SUPPORTED]
-    chosen += [s for s in shuffled if not s.kept and s.allowed != ENTAILED][:_MOST_OTHERS]
-    opening = chance.random()
-    stated = [s.text for s in chosen if s.kept and s.allowed == ENTAILED and opening < _STATED]
-    rejected = [
-        s.text for s in chosen if s.kept and s.allowed == CONTRADICTED and _STATED <= opening < _STATED + _REJECTED
-    ]
-    if stated:
-        example = example._replace(passage=f"{stated[0].rstrip('.')}. {example.passage}")
-    elif rejected:
-        claim = _within(rejected[0].rstrip("."))
-        example = example._replace(passage=f"{chance.choice(_REJECTIONS).format(claim)} {example.passage}")
-    for statement in tuple(chosen):
-        if statement.allowed in _DENIED and chance.random() < denied:
-            text = denial(statement.text)
-            if text is not None and all(text != other.text for other in chosen):
-                chosen.append(Statement(text, _DENIED[statement.allowed]))
-    return Example(example.passage, tuple(chosen))
-
-
-def off_topic(example: Example, others: Sequence[Example], chance: Random) -> Example:
-    """Add a perspective of another example that shares no longer word with the passage, if one drawn at random is such."""
-    other = chance.choice(chance.choice(others).statements).text
-    if _words(other) & _words(example.passage):
-        return example
-    return example._replace(statements=(*example.statements, Statement(other, UNRELATED)))
-
-
-def in_context(example: Example, others: Sequence[Example], chance: Random) -> Example:
-    """Put sentences of another passage before or after the passage, unless they share a longer word with a perspective.
-
-    Evidence is then one sentence of several, as in retrieved passages, and the labels stay.
-    """
-    sentences = _SENTENCE_END.split(chance.choice(others).passage)
-    start = chance.randrange(len(sentences))
-    around = " ".join(sentences[start : start + chance.randint(*_SENTENCES_AROUND)])
-    if any(_words(around) & _words(statement.text) for statement in example.statements):
-        return example
-    parts = chance.sample((f"{example.passage.rstrip(' .')}.", around), 2)
-    return example._replace(passage=" ".join(parts))
-
-
-def _words(text: str) -> set[str]:
-    return {word for word in _WORD.findall(text.casefold()) if word not in ENGLISH_STOP_WORDS}
-
-
 def _by_passage(pairs: Iterable[StancePair]) -> list[Example]:
     return _grouped((p.passage, Statement(p.perspective, _BY_KIND[p.kind])) for p in pairs)
 
@@ -260,7 +188,7 @@ def _windows(arguments: Sequence[StancePair], seed: int) -> list[Example]:
                 chosen = chance.sample(same, min(len(same), chance.randint(1, 3)))
                 said = [f"{text.strip().rstrip('.')}." for text in chosen]
                 quoted = [
-                    chance.choice(_QUOTATIONS).format(_within(text.strip().rstrip(".")))
+                    chance.choice(_QUOTATIONS).format(inside_sentence(text.strip().rstrip(".")))
                     for text in chance.sample(other, min(len(other), chance.randint(1, 2)))
                 ]
                 said = [*quoted, *said] if chance.random() < _QUOTED_FIRST else [*said, *quoted]
@@ -290,7 +218,12 @@ def _sides(kinds_by_argument: Mapping[str, Mapping[str, str]], first: str) -> tu
 
 
 def _debate_examples(debates: Sequence[Debate], seed: int) -> list[Example]:
-    """Return the passages of debates with titles and claims of both sides, and with claims and titles joined by "because"."""
+    """Return the passages of debates with titles and claims of both sides, and with claims and titles joined to one perspective.
+
+    A passage supports its side's claim with its own title as the reason, and not with another title of that side: so the reason
+    counts. What joins them varies ("because", a colon, ...).
+    """
+    chance = Random(seed)
     pairs_by_passage: dict[str, list[LabelledPair]] = defaultdict(list)
     for pair in labelled_pairs(debates, seed):
         if pair.split == "train" and not _is_reference_list(pair.pair.passage):
@@ -305,12 +238,30 @@ def _debate_examples(debates: Sequence[Debate], seed: int) -> list[Example]:
             )
             for p in pairs
         ]
-        for kind, allowed in (("own", ENTAILED), ("opposing", CONTRADICTED)):
-            claims = [p.pair.perspective for p in pairs if p.kind == "claim" and p.supports == (kind == "own")]
-            titles = [p.pair.perspective for p in pairs if p.kind == kind]
-            statements += [Statement(because(claim, title), allowed) for claim in claims for title in titles]
+        titles = {kind: [p.pair.perspective for p in pairs if p.kind == kind] for kind in ("own", "opposing")}
+        claims = {
+            side: [p.pair.perspective for p in pairs if p.kind == "claim" and p.supports == side]
+            for side in (True, False)
+        }
+        others = _titles_beside(debates[pairs[0].debate], titles["own"])
+        for side, reasons, allowed in (
+            (True, titles["own"], ENTAILED),
+            (False, titles["opposing"], CONTRADICTED),
+            (True, chance.sample(others, min(_OTHER_REASONS, len(others))), NOT_SUPPORTED),
+        ):
+            statements += [
+                Statement(with_reason(claim, reason, chance.choice(_JOINED)), allowed)
+                for claim in claims[side]
+                for reason in reasons
+            ]
         out.append(Example(passage, tuple(statements)))
     return out
+
+
+def _titles_beside(debate: Debate, own: Sequence[str]) -> list[str]:
+    """Return the other titles of the side of a debate that has the titles `own`."""
+    sides = {argument.stance for argument in debate.arguments if argument.title in own}
+    return sorted({a.title for a in debate.arguments if a.stance in sides and a.title} - set(own))
 
 
 def _is_reference_list(text: str) -> bool:
@@ -320,10 +271,17 @@ def _is_reference_list(text: str) -> bool:
 
 def because(claim: str, reason: str) -> str:
     """Return a claim with a reason for it as one sentence."""
-    return f"{claim.rstrip('.')}, because {_within(reason)}"
+    return with_reason(claim, reason, _JOINED[0])
 
 
-def _within(text: str) -> str:
+def with_reason(claim: str, reason: str, joined: str) -> str:
+    """Return a claim with a reason for it, in a form as in `"{}, because {}"`; a reason that is a sentence by itself begins with
+    a capital letter."""
+    said = f"{reason[0].upper()}{reason[1:]}" if joined.endswith(". {}") else inside_sentence(reason)
+    return joined.format(claim.rstrip("."), said)
+
+
+def inside_sentence(text: str) -> str:
     """Return a sentence as it stands within another one; an abbreviation at its start keeps its capitals."""
     first, *rest = text.split()
     plain = first if sum(c.isupper() for c in first) > 1 or first == "I" else first[0].lower() + first[1:]
@@ -355,7 +313,7 @@ def _claim_examples(folder: Path, held_out: Sequence[str]) -> list[Example]:
             text = claim["text"].strip()
             towards = [Statement(text, ENTAILED if side == "SUPPORT" else CONTRADICTED, True)]
             if denied := denial(text):
-                towards.append(Statement(denied, _DENIED[towards[0].allowed], True))
+                towards.append(Statement(denied, DENIED[towards[0].allowed], True))
             for cluster in sides[side]:
                 for sentence in cluster:
                     same = [Statement(paraphrase, ENTAILED) for paraphrase in cluster if paraphrase != sentence]

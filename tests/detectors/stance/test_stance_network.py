@@ -19,6 +19,7 @@ from transformers import (
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Pair
 from berdseye.detectors.stance import batches
+from berdseye.detectors.stance.augmentation import drawn
 from berdseye.detectors.stance.batches import Batch, in_workers, mixed_batches
 from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.stance.examples import (
@@ -29,7 +30,6 @@ from berdseye.detectors.stance.examples import (
     Allowed,
     Example,
     Statement,
-    drawn,
 )
 from berdseye.detectors.stance.export import export
 from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork, packed
