@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 from berdseye.detectors.stance.augmentation import drawn, in_context, off_topic
 from berdseye.detectors.stance.examples import STANCES, Example
 from berdseye.detectors.stance.network import Packed, PairTokenizer, packed
-from berdseye.detectors.stance.unlabelled import NEAR
+from berdseye.detectors.stance.unlabelled import FOUND, NEAR
 
 MIXTURE: Mapping[str, float] = {
     "snli": 12,
@@ -23,10 +23,13 @@ MIXTURE: Mapping[str, float] = {
     "windows of arguments": 8,
     "debates": 19,
     "claims": 14,
-    NEAR: 40,
 }
-"""How many of 100 passages come from each source, and how many more, where there is a teacher, that nobody labelled. Inference
-stays nearly half of the labelled ones: a stage of arguments alone made the network forget it."""
+"""How many of 100 labelled passages come from each source. Inference stays nearly half of them: a stage of arguments alone made
+the network forget it."""
+UNLABELLED: Mapping[str, float] = {NEAR: 40}
+UNLABELLED_WITH_TEXTS: Mapping[str, float] = {NEAR: 20, FOUND: 50}
+"""How many passages that nobody labelled come with 100 labelled ones, if there are any: without passages of other texts, and with
+them."""
 BATCH_TOKENS = 1536
 _POOL = 512
 _DENIED = 0.4
@@ -50,15 +53,17 @@ class Batch(NamedTuple):
 
 
 def augmented(examples: Mapping[str, Sequence[Example]], chance: Random) -> Iterator[Example]:
-    """Yield examples without end, drawn by `MIXTURE`, each source in a random order and again from its start when it is used up.
+    """Yield examples without end, drawn by `MIXTURE` and `UNLABELLED`, each source in a random order and again from its start
+    when it is used up.
 
     Some passages get a perspective of another topic, and some of the short ones the company of other sentences.
     """
-    names = [name for name in MIXTURE if examples.get(name)]
+    mixture = {**MIXTURE, **(UNLABELLED_WITH_TEXTS if examples.get(FOUND) else UNLABELLED)}
+    names = [name for name in mixture if examples.get(name)]
     waiting: dict[str, list[int]] = {name: [] for name in names}
     while True:
         sources, chosen = [], []
-        for name in chance.choices(names, [MIXTURE[name] for name in names], k=_POOL):
+        for name in chance.choices(names, [mixture[name] for name in names], k=_POOL):
             if not waiting[name]:
                 waiting[name] = chance.sample(range(len(examples[name])), len(examples[name]))
             sources.append(name)

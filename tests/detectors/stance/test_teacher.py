@@ -15,11 +15,11 @@ from berdseye.detectors.stance import batches
 from berdseye.detectors.stance import train as command
 from berdseye.detectors.stance.batches import mixed_batches
 from berdseye.detectors.stance.detector import StanceDetector
-from berdseye.detectors.stance.examples import CONTRADICTED, ENTAILED, NEITHER, OPPOSES, SUPPORTS, Example, Statement
+from berdseye.detectors.stance.examples import CONTRADICTED, ENTAILED, OPPOSES, SUPPORTS, Example, Statement
 from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork, packed
 from berdseye.detectors.stance.teacher import StateLoss, Teacher, TeacherOutput, soft_cross_entropy, targets, thirds
 from berdseye.detectors.stance.training import CHECKPOINT, StanceSettings, average_with, stance_probabilities, train
-from berdseye.detectors.stance.unlabelled import NEAR, UNKNOWN, near_examples
+from berdseye.detectors.stance.unlabelled import NEAR, UNKNOWN
 from tests.detectors.tiny_bases import FEWEST, SIZES, TEXTS, WORDS, made_base, tiny_bert, tiny_wordpiece
 
 SIDES = [
@@ -146,21 +146,6 @@ def test_a_student_learns_from_passages_that_nobody_labelled(
     resumed, steps = train(base, {}, TRAINING._replace(half=half), tmp_path, teacher=taught)
     assert steps == TRAINING.steps
     assert np.allclose(stance_probabilities(resumed, PairTokenizer(base), texts), found)
-
-
-def test_near_perspectives_are_none_of_the_passages_own() -> None:
-    points = [f"{thing} should be {what}." for thing in ("Zoos", "Cars", "Trams", "Schools", "Taxes")
-              for what in ("banned", "free", "safer", "larger", "private")]  # fmt: skip
-    own = {f"A long text about {point}": point for point in points}
-    examples = {"debates": [Example(text, (Statement(point, ENTAILED),)) for text, point in own.items()]}
-    found = near_examples(examples, 0)[NEAR]
-    assert {example.passage for example in found} == set(own)
-    for example in found:
-        assert len(example.statements) == 3
-        assert {statement.allowed for statement in example.statements} == {frozenset({SUPPORTS, OPPOSES, NEITHER})}
-        assert own[example.passage] not in {statement.text for statement in example.statements}
-    assert near_examples(examples, 0) == near_examples(examples, 0) != near_examples(examples, 1)
-    assert near_examples({"debates": examples["debates"][:3]}, 0) == {NEAR: []}
 
 
 def test_batches_draw_from_passages_that_nobody_labelled(base: Path) -> None:
