@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 from berdseye.detectors.stance.augmentation import drawn, in_context, off_topic
 from berdseye.detectors.stance.examples import STANCES, Example
-from berdseye.detectors.stance.network import Packed, PairTokenizer, packed
+from berdseye.detectors.stance.network import Packed, PairTokenizer, packed, padded_length
 from berdseye.detectors.stance.unlabelled import FOUND, NEAR
 
 MIXTURE: Mapping[str, float] = {
@@ -82,7 +82,7 @@ def mixed_batches(
         rows = [tokenizer.row(example.passage, [s.text for s in example.statements]) for example in chosen]
         batches: list[list[int]] = [[]]
         for place in sorted(range(len(rows)), key=lambda place: len(rows[place][0])):
-            if batches[-1] and (len(batches[-1]) + 1) * len(rows[place][0]) > tokens:
+            if batches[-1] and (len(batches[-1]) + 1) * padded_length(len(rows[place][0])) > tokens:
                 batches.append([])
             batches[-1].append(place)
         chance.shuffle(batches)

@@ -47,16 +47,19 @@ class Layer(nn.Module):
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Return the vectors after this layer, and the keys and values, [n, heads, length, width / heads].
 
-        `mask` is added to the scores, [n, 1 or heads, length, length]. The products are written out, since PyTorch's fused
-        attention is several times slower on processors in half precision when gradients are wanted.
+        `mask` is added to the scores, [n, 1 or heads, length, length]. Where no GPU computes, the products are written out, since
+        PyTorch's fused attention is several times slower on processors in half precision when gradients are wanted.
         """
         query, key, value = (self._by_head(part(x)) for part in (self.query, self.key, self.value))
         if past is not None:
             key, value = torch.cat([past[0], key], dim=2), torch.cat([past[1], value], dim=2)
-        scores = (query * query.shape[-1] ** -0.5) @ key.transpose(2, 3)
-        if mask is not None:
-            scores = scores + mask
-        seen = torch.softmax(scores, dim=-1, dtype=x.dtype) @ value
+        if x.is_cuda:
+            seen = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        else:
+            scores = (query * query.shape[-1] ** -0.5) @ key.transpose(2, 3)
+            if mask is not None:
+                scores = scores + mask
+            seen = torch.softmax(scores, dim=-1, dtype=x.dtype) @ value
         x = self.joined_norm(x + self.joined(seen.transpose(1, 2).flatten(2)))
         return self.norm(x + self.down(nn.functional.gelu(self.up(x)))), (key, value)
 
@@ -81,6 +84,7 @@ class StanceNetwork(nn.Module):
         self.first_place = 2 if isinstance(encoder, MPNetModel) else 0
         self.nearness = getattr(encoder.encoder, "relative_attention_bias", None)
         self.layers = nn.ModuleList(Layer(layer) for layer in encoder.encoder.layer)
+        self.numbers = tuple(range(len(self.layers)))
         self.width, self.heads = int(encoder.config.hidden_size), int(encoder.config.num_attention_heads)
         self.hidden = nn.Linear(4 * self.width, min(self.width, _MOST_HIDDEN))
         self.out = nn.Linear(self.hidden.out_features, len(STANCES))
@@ -98,7 +102,7 @@ class StanceNetwork(nn.Module):
         hidden = ~((theirs == PASSAGE) | (theirs == mine)).unsqueeze(1)
         mask = torch.zeros(hidden.shape, dtype=x.dtype, device=x.device).masked_fill(hidden, _UNSEEN)
         near = self.near(packed.places, packed.places)
-        mask = mask if near is None else mask + near
+        mask = mask if near is None else (mask + near).contiguous()
         states = []
         for layer in self.layers:
             x, _ = layer(x, mask)
@@ -111,6 +115,28 @@ class StanceNetwork(nn.Module):
         there = (counts.squeeze(-1) > 0)[:, 1:]
         passages = means[:, :1].expand(-1, means.shape[1] - 1, -1)
         return self.logits(passages[there], means[:, 1:][there]), states
+
+    def spread_layers(self, count: int) -> list[int]:
+        """Return the places of `count` of the layers at equal distances, counted from 0; the last layer is always among them.
+
+        Raises `BadInputError` if there are not so many layers.
+        """
+        if not 0 < count <= len(self.layers):
+            raise BadInputError(f"The base has {len(self.layers)} layers, so that {count} of them cannot stay.")
+        return [(place + 1) * len(self.layers) // count - 1 for place in range(count)]
+
+    def keep_layers(self, count: int) -> None:
+        """Leave the `spread_layers`; `numbers` has the places that they had in the base.
+
+        Raises `BadInputError` if there are not so many layers.
+        """
+        places = self.spread_layers(count)
+        self.layers = nn.ModuleList(self.layers[place] for place in places)
+        self.numbers = tuple(self.numbers[place] for place in places)
+
+    def frozen(self) -> list[nn.Parameter]:
+        """Return the parameters that a training leaves as they are: the table of words, and what MPNet adds for distances."""
+        return [*self.words.parameters(), *([] if self.nearness is None else self.nearness.parameters())]
 
     def head(self) -> list[nn.Parameter]:
         """Return the parameters that do not come from the base."""
@@ -199,9 +225,14 @@ class PairTokenizer:
         return ids[:most]
 
 
+def padded_length(length: int) -> int:
+    """Return the length in tokens to which a text is padded: the next multiple of 8, which is quicker on GPUs."""
+    return -(-length // 8) * 8
+
+
 def packed(rows: Sequence[Row]) -> Packed:
-    """Pad rows to the longest of them."""
-    shape = (len(rows), max(len(ids) for ids, _, _ in rows))
+    """Pad rows to the `padded_length` of the longest of them."""
+    shape = (len(rows), padded_length(max(len(ids) for ids, _, _ in rows)))
     out = Packed(torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long), torch.full(shape, PADDING))
     for number, row in enumerate(rows):
         for tensor, values in zip(out, row, strict=True):

@@ -1,9 +1,10 @@
 """Train the detector `stance`: `python -m berdseye.detectors.stance.train DATA_FOLDER BASE [--work FOLDER] [--out FOLDER]`.
 
 The data folder has `stance/pairs.parquet` and the debates of `perspectrum/`. With `--teacher`, a larger network is trained first
-and then teaches; what is written is the mean of a network that was taught and one that was not. That takes minutes on a GPU
-(`--device cuda`), and a training without a teacher one to two hours on two cores; run the same command again with the same work
-folder to resume. The threshold is the mean of those that the dev parts of the held-out sources suggest, and the figures of the
+and then teaches; what is written is the mean of a network that was taught and one that was not. With `--layers`, the base itself
+is trained first and then teaches some of its layers, which are written. Both take minutes on a GPU (`--device cuda`), and a
+training without a teacher one to two hours on two cores; run the same command again with the same work folder to resume. The
+threshold is the mean of those that the dev parts of the held-out sources suggest, and the figures of the
 card are measured on test parts, each at the threshold of the other sources. `berdseye detector transfer` has more.
 """
 
@@ -13,7 +14,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import logit
@@ -41,13 +42,16 @@ from berdseye.detectors.stance.held_out import (
     threshold_from_others,
 )
 from berdseye.detectors.stance.network_files import CARD_FILE
+from berdseye.detectors.stance.unlabelled import found_examples, near_examples, passages_of, text_files
 from berdseye.detectors.training_pairs import SOURCES
 
 if TYPE_CHECKING:
     from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork
+    from berdseye.detectors.stance.teacher import Teacher
     from berdseye.detectors.stance.training import StanceSettings
 
 _EDGE = 1e-6
+Examples = Mapping[str, Sequence[Example]]
 DATA_FILES = (PAIRS_FILE, *(DEBATES_FOLDER / name for name in SOURCES), CLAIMS_FILE, POOL_FILE, SPLIT_FILE)
 OUT = Path(__file__).parents[1] / "weights"
 
@@ -81,6 +85,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="Folder or name of a larger BERT or MPNet model with the same words: it is trained first, and then teaches. "
         "The network is also trained without it, and the weights of both are averaged.",
     )
+    parser.add_argument(
+        "--layers", type=int, metavar="N", help="Train the base first; then it teaches N of its layers, which are kept."
+    )
+    parser.add_argument(
+        "--texts",
+        type=Path,
+        metavar="FOLDER",
+        help="Folder of texts (*.txt) without labels, in which a search finds passages for the teacher to judge.",
+    )
+    parser.add_argument(
+        "--rounded",
+        action="store_true",
+        help="Store weights in 4 bits, and round them so in the second half of the training.",
+    )
     parser.add_argument("--alone-steps", type=int, default=3_400, help="Number of batches without the teacher.")
     parser.add_argument("--teacher-steps", type=int, default=1_600, help="Number of batches for the teacher.")
     parser.add_argument(
@@ -88,6 +106,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--now", action="store_true", help="Use the last checkpoint as it is.")
     options = parser.parse_args(arguments)
+    if wrong := _wrong_combination(options):
+        parser.error(wrong)
     import torch
 
     from berdseye.detectors.stance.training import StanceSettings
@@ -103,74 +123,174 @@ def main(arguments: Sequence[str] | None = None) -> int:
         batch_tokens=options.batch_tokens,
         device=options.device,
         workers=options.workers,
+        rounded=options.rounded,
     )
     try:
-        publish(*_trained(options, settings), options.folder, options.out, exact=options.exact)
+        bits: Literal[4, 8] = 4 if options.rounded else 8
+        publish(*_trained(options, settings), options.folder, options.out, exact=options.exact, bits=bits)
     except BerdseyeError as error:
         print(error, file=sys.stderr)
         return 2
     return 0
 
 
+def _wrong_combination(options: argparse.Namespace) -> str | None:
+    """Return what is wrong with options that do not go together."""
+    if options.layers is not None and options.teacher is not None:
+        return "--layers makes the base the teacher, and cannot be combined with --teacher"
+    if options.rounded and options.exact:
+        return "--rounded stores weights in 4 bits, and --exact in 32: choose one of them"
+    if options.texts is not None and options.layers is None and options.teacher is None:
+        return "--texts needs a teacher: --teacher or --layers"
+    return None
+
+
+class _Run(NamedTuple):
+    """What every training begins with; `network` is untrained."""
+
+    options: argparse.Namespace
+    settings: "StanceSettings"
+    network: "StanceNetwork"
+    tokenizer: "PairTokenizer"
+    examples: Examples
+
+
+class _Trained(NamedTuple):
+    """A trained network, the number of steps taken, the examples that it has seen, and what the card says of its teacher."""
+
+    network: "StanceNetwork"
+    steps: int
+    shown: Examples
+    teacher: Mapping[str, Any] | None = None
+
+
 def _trained(
     options: argparse.Namespace, settings: "StanceSettings"
 ) -> tuple["StanceNetwork", "PairTokenizer", dict[str, Any]]:
-    """Train the network that the options ask for; return it, its tokenizer, and a card of its training."""
-    from berdseye.detectors.stance.network import PairTokenizer
-    from berdseye.detectors.stance.training import average_with, train
-    from berdseye.detectors.stance.unlabelled import near_examples
-    from berdseye.detectors.stance.vocabulary import keep_words
+    """Train the network that the options ask for; return it, its tokenizer, and a card of its training.
 
-    examples = training_examples(options.folder, settings.seed)
-    alone, teacher, shown = None, None, examples
-    if options.teacher is not None:
-        alone, teacher = _alone_and_teacher(options, examples, settings)
-        shown = examples | near_examples(examples, settings.seed)
-    network, steps = train(
-        options.base, shown, settings, options.work, teacher=teacher, as_it_is=options.now, progress=_print_progress
-    )
-    if alone is not None:
-        average_with(network, alone)
-    tokenizer = PairTokenizer(options.base)
-    if options.words is not None:
-        keep_words(network, tokenizer, texts_of(examples), options.words)
-    card = {
-        "settings": settings._asdict(),
-        "steps_taken": steps,
-        "teacher": None if teacher is None else _card_of_teacher(options),
-        "words": network.words.num_embeddings,
-        "examples": {name: len(rows) for name, rows in shown.items()},
-    }
-    return network, tokenizer, card
-
-
-def _alone_and_teacher(
-    options: argparse.Namespace, examples: Mapping[str, Sequence[Example]], settings: "StanceSettings"
-) -> tuple["StanceNetwork", tuple["StanceNetwork", "PairTokenizer"]]:
-    """Train the network with the labels alone, by the defaults of `StanceSettings`, and its teacher.
-
-    A teacher that cannot teach it is refused before anything is trained.
+    What cannot be taught or stored as they ask is refused before anything is trained.
     """
     from berdseye.detectors.stance.network import PairTokenizer
-    from berdseye.detectors.stance.teacher import teachers_numbers
-    from berdseye.detectors.stance.training import StanceSettings, train
+    from berdseye.detectors.stance.rounding import check_sizes
+    from berdseye.detectors.stance.training import untrained
 
-    teachers_numbers(PairTokenizer(options.teacher), PairTokenizer(options.base))
+    network, tokenizer = untrained(options.base, settings.seed), PairTokenizer(options.base)
+    if options.rounded:
+        check_sizes(network)
+    run = _Run(options, settings, network, tokenizer, training_examples(options.folder, settings.seed))
+    if options.layers is not None:
+        made = _taught_by_its_base(run)
+    elif options.teacher is not None:
+        made = _taught_by_another_base(run)
+    else:
+        made = _taught_by_labels(run)
+    card = {
+        "settings": settings._asdict(),
+        "steps_taken": made.steps,
+        "teacher": made.teacher,
+        "texts": {} if options.texts is None else {path.name: _hash(path) for path in text_files(options.texts)},
+        "words": made.network.words.num_embeddings,
+        "layers": made.network.numbers,
+        "examples": {name: len(rows) for name, rows in made.shown.items()},
+    }
+    return made.network, tokenizer, card
+
+
+def _taught_by_labels(run: _Run) -> _Trained:
+    steps = _train(run, run.network, run.examples)
+    _keep_words(run, run.network, run.examples)
+    return _Trained(run.network, steps, run.examples)
+
+
+def _taught_by_another_base(run: _Run) -> _Trained:
+    """Train a network with the labels alone, by the defaults of `StanceSettings`, then the teacher, then the network that it
+    teaches; return the mean of the first and the last."""
+    from berdseye.detectors.stance.network import PairTokenizer
+    from berdseye.detectors.stance.teacher import teacher_of_another_base, teachers_numbers
+    from berdseye.detectors.stance.training import StanceSettings, average_with, train, untrained
+
+    options, settings = run.options, run.settings
+    numbers, own = teachers_numbers(teachers := PairTokenizer(options.teacher), run.tokenizer), run.network
+    larger, alone = untrained(options.teacher, settings.seed), untrained(options.base, settings.seed)
+    shown = _with_unlabelled(run)
     plain = StanceSettings(
-        steps=options.alone_steps, half=settings.half, device=settings.device, workers=settings.workers
+        steps=options.alone_steps,
+        half=settings.half,
+        device=settings.device,
+        workers=settings.workers,
+        rounded=settings.rounded,
     )
-    larger = settings._replace(steps=options.teacher_steps, learning_rate=options.teacher_learning_rate)
-    alone, _ = train(options.base, examples, plain, options.work / "alone", progress=_print_progress)
-    teacher, _ = train(options.teacher, examples, larger, options.work / "teacher", progress=_print_progress)
-    return alone, (teacher, PairTokenizer(options.teacher))
+    train(alone, run.tokenizer, run.examples, plain, options.work / "alone", progress=_print_progress)
+    _train_teacher(run, larger, teachers)
+    steps = _train(run, own, shown, teacher_of_another_base(larger, own, numbers, half=settings.half))
+    average_with(own, alone)
+    _keep_words(run, own, run.examples)
+    return _Trained(own, steps, shown, _card_of_teacher(options) | {"steps_alone": options.alone_steps})
+
+
+def _taught_by_its_base(run: _Run) -> _Trained:
+    """Train the base, which then teaches some of its layers; both have the smaller table of words, if one is asked for."""
+    from berdseye.detectors.stance.teacher import pupil, teacher_of_pupil
+
+    options, base = run.options, run.network
+    base.spread_layers(options.layers)
+    shown = _with_unlabelled(run)
+    _keep_words(run, base, shown)
+    _train_teacher(run, base, run.tokenizer)
+    student = pupil(base, options.layers)
+    steps = _train(run, student, shown, teacher_of_pupil(base, student, half=run.settings.half))
+    return _Trained(student, steps, shown, _card_of_teacher(options))
+
+
+def _train(run: _Run, network: "StanceNetwork", examples: Examples, teacher: "Teacher | None" = None) -> int:
+    """Train the network that is written, or take its last checkpoint with `--now`; return the number of steps taken."""
+    from berdseye.detectors.stance.training import train
+
+    options = run.options
+    return train(
+        network,
+        run.tokenizer,
+        examples,
+        run.settings,
+        options.work,
+        teacher=teacher,
+        as_it_is=options.now,
+        progress=_print_progress,
+    )
+
+
+def _train_teacher(run: _Run, network: "StanceNetwork", tokenizer: "PairTokenizer") -> None:
+    """Train a teacher with the labels, with weights that are not rounded."""
+    from berdseye.detectors.stance.training import train
+
+    options = run.options
+    settings = run.settings._replace(
+        steps=options.teacher_steps, learning_rate=options.teacher_learning_rate, rounded=False
+    )
+    train(network, tokenizer, run.examples, settings, options.work / "teacher", progress=_print_progress)
+
+
+def _with_unlabelled(run: _Run) -> Examples:
+    """Return the examples with those that a teacher judges."""
+    shown, texts, seed = dict(run.examples), run.options.texts, run.settings.seed
+    if texts is not None:
+        shown |= found_examples(passages_of(texts, seed), run.examples, seed)
+    return shown | near_examples(run.examples, seed)
+
+
+def _keep_words(run: _Run, network: "StanceNetwork", examples: Examples) -> None:
+    from berdseye.detectors.stance.vocabulary import keep_words
+
+    if run.options.words is not None:
+        keep_words(network, run.tokenizer, texts_of(examples), run.options.words)
 
 
 def _card_of_teacher(options: argparse.Namespace) -> dict[str, Any]:
     return {
-        "base": Path(options.teacher).name,
+        "base": Path(options.base if options.teacher is None else options.teacher).name,
         "steps": options.teacher_steps,
         "learning_rate": options.teacher_learning_rate,
-        "steps_alone": options.alone_steps,
     }
 
 
@@ -182,16 +302,17 @@ def publish(
     out: Path,
     *,
     exact: bool = False,
+    bits: Literal[4, 8] = 8,
 ) -> None:
     """Export a trained network into `out`, calibrate and measure it on the data of `folder`, and write and print its card.
 
-    The card is `card` with the hashes of the data, the calibrations, the threshold and the figures.
+    Weights are stored as `export` does with `exact` and `bits`. The card is `card` with the hashes of the data, the calibrations,
+    the threshold and the figures. Raises `BadInputError` as `export` does.
     """
     from berdseye.detectors.stance.export import export
 
-    export(network, tokenizer, out, exact=exact)
-    hashes = {str(path): hashlib.sha256((folder / path).read_bytes()).hexdigest() for path in DATA_FILES}
-    written: dict[str, Any] = {"data": hashes, **card}
+    export(network, tokenizer, out, exact=exact, bits=bits)
+    written: dict[str, Any] = {"data": {str(path): _hash(folder / path) for path in DATA_FILES}, **card}
     unmeasured = {"threshold": 0.5, "threshold_source": "", "measured": ""}
     unmeasured |= {"calibration": (1.0, 0.0), "reason_calibration": (1.0, 0.0)}
     _write_card(out, unmeasured | written)
@@ -243,6 +364,10 @@ def _figures(one: Scored, threshold: float) -> dict[str, float]:
         "f1": round(f1, 4),
         "threshold": round(threshold, 4),
     }
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _write_card(folder: Path, card: dict[str, Any]) -> None:

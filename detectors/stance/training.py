@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
 from pathlib import Path
 from random import Random
 from time import monotonic
@@ -17,8 +16,10 @@ from torch.optim.swa_utils import AveragedModel
 from berdseye.data.progress import Progress, silent
 from berdseye.detectors.stance.batches import BATCH_TOKENS, Batch, in_workers, mixed_batches
 from berdseye.detectors.stance.examples import STANCES, SUPPORTS, Example
-from berdseye.detectors.stance.network import Packed, PairTokenizer, StanceNetwork, packed
-from berdseye.detectors.stance.teacher import StateLoss, Teacher, rounded, soft_cross_entropy, targets
+from berdseye.detectors.stance.four_bits import rounded_weights
+from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork, packed
+from berdseye.detectors.stance.rounding import Copy
+from berdseye.detectors.stance.teacher import Teacher, soft_cross_entropy, targets
 
 CHECKPOINT = "checkpoint.pt"
 _MARGIN_WEIGHT = 0.3
@@ -27,13 +28,16 @@ _WARMUP = 200
 _LEAST_RATE = 0.02
 _AVERAGED = 0.998
 _KEPT_SECONDS = 120.0
+_EXACT = 0.5
+"""The part of a `rounded` training before its numbers are rounded."""
 
 
 class StanceSettings(NamedTuple):
     """What a training is made with; `steps` are batches of about `batch_tokens` tokens, made in `workers` processes.
 
     With `half`, gradients are computed in bfloat16, which is quicker only on GPUs and on processors that multiply such numbers
-    (AMX, or AVX-512 with BF16); the weights are kept and changed in full precision. `device` is named as PyTorch does.
+    (AMX, or AVX-512 with BF16); the weights are kept and changed in full precision. `device` is named as PyTorch does. If
+    `rounded`, the second half of the training computes with weights of 4 bits and inputs of 8, as a file of 4 bits does.
     """
 
     steps: int = 3_400
@@ -43,32 +47,50 @@ class StanceSettings(NamedTuple):
     batch_tokens: int = BATCH_TOKENS
     device: str = "cpu"
     workers: int = 0
+    rounded: bool = False
+
+
+def untrained(base: str | Path, seed: int) -> StanceNetwork:
+    """Return a network that starts from a base, with a random head.
+
+    The same seed gives the same head, so that the weights of two trainings from one base can be averaged. Raises `BadInputError`
+    as `StanceNetwork` does.
+    """
+    torch.manual_seed(seed)
+    return StanceNetwork(base)
 
 
 def train(
-    base: str | Path,
+    network: StanceNetwork,
+    tokenizer: PairTokenizer,
     examples: Mapping[str, Sequence[Example]],
     settings: StanceSettings,
     folder: Path,
     *,
-    teacher: tuple[StanceNetwork, PairTokenizer] | None = None,
+    teacher: Teacher | None = None,
     as_it_is: bool = False,
     progress: Progress = silent,
-) -> tuple[StanceNetwork, int]:
-    """Train a network in `folder`; return the moving average of its weights, and the number of steps taken.
+) -> int:
+    """Train a network, with its checkpoints in `folder`; it then has the moving average of its weights. Returns the number of
+    steps taken.
 
-    A `teacher` is a trained network with its tokenizer; its probabilities for every batch count as much as the labels. An
-    interrupted training resumes, or, with `as_it_is`, ends where its last checkpoint is; with more steps, a finished one goes
-    on. A resumed training draws other batches than an uninterrupted one from there on, so that its weights differ slightly; so
-    does one with worker processes, which finish their batches in another order.
+    The probabilities of a `teacher` of this network for every batch count as much as the labels. An interrupted training resumes,
+    or, with `as_it_is`, ends where its last checkpoint is; with more steps, a finished one goes on. A resumed training draws
+    other batches than an uninterrupted one from there on, so that its weights differ slightly; so does one with worker processes,
+    which finish their batches in another order.
     """
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(settings.seed)
-    network, tokenizer = StanceNetwork(base).to(settings.device), PairTokenizer(base)
-    network.words.requires_grad_(False)
+    network.to(settings.device)
+    for parameter in network.frozen():
+        parameter.requires_grad_(False)
+    if settings.rounded:
+        network.words.weight.data = rounded_weights(network.words.weight.data)
     averaged = AveragedModel(network, multi_avg_fn=_average)
-    judge = None if teacher is None else Teacher(*teacher, tokenizer, half=settings.half).to(settings.device)
-    state_loss = None if judge is None else StateLoss(network.width, judge.width).to(settings.device)
+    state_loss = None
+    if teacher is not None:
+        teacher.to(settings.device)
+        state_loss = teacher.state_loss(network.width).to(settings.device)
     head = network.head() + ([] if state_loss is None else [*state_loss.parameters()])
     known = {id(parameter) for parameter in head}
     groups: list[dict[str, Any]] = [
@@ -88,7 +110,7 @@ def train(
     if state_loss is not None:
         parts["state_loss"] = state_loss
     first = _resume(folder / CHECKPOINT, parts, settings)
-    reader = HalfPrecision(network) if settings.half else network
+    reader = Copy(network, half=settings.half)
 
     def batches(seed: int) -> Iterator[Batch]:
         return mixed_batches(examples, tokenizer, Random(seed), settings.batch_tokens)
@@ -96,23 +118,23 @@ def train(
     drawn = in_workers(batches, settings.seed * 1_000_003 + first, settings.workers)
     last, kept = first if as_it_is else max(first, settings.steps), monotonic()
     for step in range(first + 1, last + 1):
+        if settings.rounded and step > settings.steps * _EXACT:
+            reader.round_numbers()
         batch = next(drawn).on(settings.device)
         logits, states = reader.read(batch.packed)
         loss = _MARGIN_WEIGHT * margin_loss(logits, batch.allowed, batch.owners)
-        if judge is None or state_loss is None:
+        if teacher is None or state_loss is None:
             loss = loss + partial_loss(logits, batch.allowed)
         else:
-            output = judge(batch.packed)
+            output = teacher(batch.packed)
             loss = loss + soft_cross_entropy(logits, targets(output.probabilities, batch.allowed))
             loss = loss + state_loss(states, output, batch.packed)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        if isinstance(reader, HalfPrecision):
-            reader.hand_over_gradients()
+        reader.hand_over_gradients()
         nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimizer.step()
-        if isinstance(reader, HalfPrecision):
-            reader.follow()
+        reader.follow()
         schedule.step()
         averaged.update_parameters(network)
         progress(step, "steps", settings.steps)
@@ -120,34 +142,8 @@ def train(
             _keep(folder / CHECKPOINT, parts, settings, step)
             kept = monotonic()
     network.load_state_dict(averaged.module.state_dict())
-    return network.cpu().eval(), last
-
-
-class HalfPrecision(nn.Module):
-    """A copy of a network whose encoder computes in bfloat16, to find the gradients of the network's own weights."""
-
-    def __init__(self, network: StanceNetwork) -> None:
-        super().__init__()
-        self.copied = rounded(deepcopy(network))
-        own, copies = network.parameters(), self.copied.parameters()
-        self._own, self._copies = zip(
-            *((a, b) for a, b in zip(own, copies, strict=True) if a.requires_grad), strict=True
-        )
-        self.follow()
-
-    def read(self, packed: Packed) -> tuple[Tensor, list[Tensor]]:
-        """Return the logits, float32[n_perspectives, 3], and the vectors after each layer, as the network does."""
-        return self.copied.read(packed)
-
-    def hand_over_gradients(self) -> None:
-        """Give the network the gradients that were found with the copy, and forget them here."""
-        for own, copy in zip(self._own, self._copies, strict=True):
-            own.grad, copy.grad = copy.grad.to(own.dtype), None
-
-    @torch.no_grad()
-    def follow(self) -> None:
-        """Copy the network's weights, rounded."""
-        torch._foreach_copy_(self._copies, self._own)
+    network.cpu().eval()
+    return last
 
 
 def average_with(network: StanceNetwork, other: StanceNetwork) -> None:
@@ -207,16 +203,25 @@ def _keep(path: Path, parts: Mapping[str, Any], settings: StanceSettings, step: 
 
 
 def _resume(path: Path, parts: Mapping[str, Any], settings: StanceSettings) -> int:
-    """Load a checkpoint of the same learning rate and seed, with a teacher or without; returns its step, or 0 if there is none.
+    """Load a checkpoint; returns its step, or 0 if there is none that fits.
 
-    Another number of steps continues it: the learning rate follows the new schedule from there on.
+    It fits if it has the same learning rate, seed and rounding, the same kind of teacher or none, and a network with the same
+    table of words and parts of the same sizes. Another number of steps continues it: the learning rate follows the new schedule
+    from there on.
     """
     if not path.is_file():
         return 0
     state = torch.load(path, weights_only=True, map_location=settings.device)
     kept = StanceSettings(*json.loads(state["settings"]))
-    if kept[1:3] != settings[1:3] or ("state_loss" in state) != ("state_loss" in parts):
+    same = all(getattr(kept, name) == getattr(settings, name) for name in ("learning_rate", "seed", "rounded"))
+    for name in ("network", "state_loss"):
+        same = same and _sizes(state.get(name)) == _sizes(parts[name].state_dict() if name in parts else None)
+    if not same or not torch.equal(state["network"]["words.weight"], parts["network"].words.weight):
         return 0
     for name, part in parts.items():
         part.load_state_dict(state[name])
     return int(state["step"])
+
+
+def _sizes(state: Mapping[str, Tensor] | None) -> dict[str, torch.Size] | None:
+    return None if state is None else {name: value.shape for name, value in state.items()}

@@ -19,6 +19,8 @@ from transformers import (
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Pair
 from berdseye.detectors.stance import batches
+from berdseye.detectors.stance import network as stance_network
+from berdseye.detectors.stance.adaptation import fit_adaptation
 from berdseye.detectors.stance.augmentation import drawn
 from berdseye.detectors.stance.batches import Batch, in_workers, mixed_batches
 from berdseye.detectors.stance.detector import StanceDetector
@@ -32,18 +34,17 @@ from berdseye.detectors.stance.examples import (
     Statement,
 )
 from berdseye.detectors.stance.export import export
-from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork, packed
+from berdseye.detectors.stance.network import Packed, PairTokenizer, StanceNetwork, packed
 from berdseye.detectors.stance.train import main
 from berdseye.detectors.stance.training import (
     CHECKPOINT,
-    HalfPrecision,
-    StanceSettings,
     margin_loss,
     partial_loss,
     stance_probabilities,
     train,
 )
 from tests.detectors.tiny_bases import SIZES, TEXTS, WORDS, made_base, tiny_bert
+from tests.detectors.tiny_training import SIDES, TRAINING, begun, labelled
 
 CARD = '{"threshold": 0.5, "threshold_source": "none", "measured": "", "calibration": [1, 0]}'
 
@@ -95,7 +96,8 @@ def test_the_exported_model_reads_as_the_network_does(base: Path, network: Stanc
     assert np.abs(found - wanted).max() < 0.05  # 8-bit weights
 
 
-def test_mpnet_reads_as_transformers_does_and_is_exported(tmp_path: Path) -> None:
+def test_mpnet_reads_as_transformers_does_and_is_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stance_network, "_MOST_HIDDEN", 16)  # fewer than the width, as in larger networks
     config = MPNetConfig(vocab_size=len(WORDS) + 4, max_position_embeddings=514, **SIZES)
     base = made_base(tmp_path / "base", MPNetModel(config), ["<s>", "<pad>", "</s>", "<unk>"])
     network, tokenizer = StanceNetwork(base).eval(), PairTokenizer(base)
@@ -104,6 +106,7 @@ def test_mpnet_reads_as_transformers_does_and_is_exported(tmp_path: Path) -> Non
     plain = MPNetModel.from_pretrained(base).eval()
     plain.encoder.relative_attention_bias.load_state_dict(network.nearness.state_dict())
     one = packed([tokenizer.row("zoos are cruel . cars are bad because trams are clean . " * 4, [])])
+    one = Packed(*(part[:, : int((one.segments == 0).sum())] for part in one))  # without padding
     with torch.inference_mode():
         x, near = network.embedded(one.ids, one.places, one.segments), network.near(one.places, one.places)
         for layer in network.layers:
@@ -115,7 +118,10 @@ def test_mpnet_reads_as_transformers_does_and_is_exported(tmp_path: Path) -> Non
     export(network, tokenizer, tmp_path, exact=True)
     (tmp_path / "stance.json").write_text(CARD)
     pairs = [Pair(passage, one) for passage, perspectives in TEXTS for one in perspectives]
-    found = StanceDetector(tmp_path).stances(pairs)
+    found, features = StanceDetector(tmp_path).read(pairs)
+    assert features.shape == (4, 17)
+    adapted = StanceDetector(tmp_path, fit_adaptation(found, features, np.ones(4), "")).predict(pairs)
+    assert np.all(adapted > found[:, 0])
     assert np.allclose(found, torch.softmax(together, -1).detach().numpy(), atol=1e-5)
 
 
@@ -200,48 +206,20 @@ def test_training_learns_and_resumes_from_its_checkpoint(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, half: bool
 ) -> None:
     monkeypatch.setattr(batches, "_POOL", 32)
-    sides = [
-        ("zoos are cruel", "zoos are good", "zoos should be banned"),
-        ("trams are clean", "trams are bad", "trams are good"),
-    ]
-    examples = {"claims": [Example(p, (Statement(no, CONTRADICTED), Statement(yes, ENTAILED))) for p, no, yes in sides]}
-    settings = StanceSettings(steps=200, learning_rate=2e-3, half=half, batch_tokens=192)
-    network, steps = train(base, examples, settings, tmp_path)
-    assert steps == 200
-    texts = [(p, text) for p, no, yes in sides for text in (no, yes)]
-    found = stance_probabilities(network, PairTokenizer(base), texts).argmax(axis=1)
-    assert found.tolist() == [1, 0, 1, 0]
+    examples, settings = labelled(), TRAINING._replace(half=half)
+    network, tokenizer = begun(base)
+    assert train(network, tokenizer, examples, settings, tmp_path) == 200
+    texts = [(p, text) for p, no, yes in SIDES for text in (no, yes)]
+    found = stance_probabilities(network, tokenizer, texts)
+    assert found.argmax(axis=1).tolist() == [1, 0, 1, 0]
 
     made = (tmp_path / CHECKPOINT).stat().st_mtime_ns
-    again, _ = train(base, {}, settings, tmp_path)  # finished: nothing is drawn
+    again = begun(base)[0]
+    assert train(again, tokenizer, {}, settings, tmp_path) == 200  # finished: nothing is drawn
     assert (tmp_path / CHECKPOINT).stat().st_mtime_ns == made
-    assert np.allclose(stance_probabilities(again, PairTokenizer(base), texts),
-                       stance_probabilities(network, PairTokenizer(base), texts))  # fmt: skip
-    more, steps = train(base, examples, settings._replace(steps=203), tmp_path)  # a finished training goes on
-    assert steps == 203
-    assert not np.allclose(stance_probabilities(more, PairTokenizer(base), texts),
-                           stance_probabilities(network, PairTokenizer(base), texts), atol=1e-7)  # fmt: skip
-    _, steps = train(base, examples, settings._replace(steps=2, seed=1), tmp_path)
-    assert steps == 2
-
-
-def test_gradients_in_half_precision_are_those_of_the_network(base: Path) -> None:
-    network, tokenizer = StanceNetwork(base), PairTokenizer(base)
-    network.words.requires_grad_(False)
-    batch = packed([tokenizer.row(passage, perspectives) for passage, perspectives in TEXTS])
-    allowed = torch.tensor([[True, False, False], [False, True, True], [False, False, True], [True, False, False]])
-    partial_loss(network(batch), allowed).backward()  # type: ignore[no-untyped-call]
-    trained = [p for p in network.parameters() if p.requires_grad]
-    exact = [p.grad for p in trained]
-    network.zero_grad()
-    half = HalfPrecision(network)
-    partial_loss(half.read(batch)[0], allowed).backward()  # type: ignore[no-untyped-call]
-    half.hand_over_gradients()
-    found = torch.cat([p.grad.flatten() for p in trained if p.grad is not None])
-    wanted = torch.cat([grad.flatten() for grad in exact if grad is not None])
-    assert found.dtype == torch.float32
-    assert torch.nn.functional.cosine_similarity(found, wanted, dim=0) > 0.99
-    with torch.no_grad():
-        network.skip.add_(1)
-    half.follow()
-    assert torch.allclose(half.read(batch)[0], network(batch), atol=0.1)
+    assert np.allclose(stance_probabilities(again, tokenizer, texts), found)
+    assert (
+        train(again, tokenizer, examples, settings._replace(steps=203), tmp_path) == 203
+    )  # a finished training goes on
+    assert not np.allclose(stance_probabilities(again, tokenizer, texts), found, atol=1e-7)
+    assert train(begun(base)[0], tokenizer, examples, settings._replace(steps=2, seed=1), tmp_path) == 2

@@ -1,6 +1,8 @@
 """A larger network that teaches `stance`: what it says, what its student learns from it, and the one command for both."""
 
 import json
+from collections import Counter
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -15,18 +17,24 @@ from berdseye.detectors.stance import batches
 from berdseye.detectors.stance import train as command
 from berdseye.detectors.stance.batches import mixed_batches
 from berdseye.detectors.stance.detector import StanceDetector
-from berdseye.detectors.stance.examples import CONTRADICTED, ENTAILED, OPPOSES, SUPPORTS, Example, Statement
+from berdseye.detectors.stance.examples import OPPOSES, SUPPORTS, Example, Statement
 from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork, packed
-from berdseye.detectors.stance.teacher import StateLoss, Teacher, TeacherOutput, soft_cross_entropy, targets, thirds
-from berdseye.detectors.stance.training import CHECKPOINT, StanceSettings, average_with, stance_probabilities, train
-from berdseye.detectors.stance.unlabelled import NEAR, UNKNOWN
+from berdseye.detectors.stance.teacher import (
+    StateLoss,
+    Teacher,
+    TeacherOutput,
+    soft_cross_entropy,
+    targets,
+    teacher_of_another_base,
+    teachers_numbers,
+    thirds,
+)
+from berdseye.detectors.stance.training import CHECKPOINT, average_with, stance_probabilities, train
+from berdseye.detectors.stance.unlabelled import FOUND, NEAR, UNKNOWN
 from tests.detectors.tiny_bases import FEWEST, SIZES, TEXTS, WORDS, made_base, tiny_bert, tiny_wordpiece
+from tests.detectors.tiny_training import SIDES, TRAINING, begun, labelled, measure_nothing
 
-SIDES = [
-    ("zoos are cruel", "zoos are good", "zoos should be banned"),
-    ("trams are clean", "trams are bad", "trams are good"),
-]
-TRAINING = StanceSettings(steps=200, learning_rate=2e-3, batch_tokens=192)
+Taught = tuple[StanceNetwork, PairTokenizer]
 
 
 @pytest.fixture(scope="module")
@@ -44,26 +52,29 @@ def larger(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def taught(larger: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[StanceNetwork, PairTokenizer]:
+def taught(larger: Path, tmp_path_factory: pytest.TempPathFactory) -> Taught:
     """The larger network after a training on `SIDES`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batches, "_POOL", 32)
-        network, _ = train(larger, labelled(), TRAINING, tmp_path_factory.mktemp("taught"))
-    return network, PairTokenizer(larger)
+        network, tokenizer = begun(larger)
+        train(network, tokenizer, labelled(), TRAINING, tmp_path_factory.mktemp("taught"))
+    return network, tokenizer
 
 
-def labelled() -> dict[str, list[Example]]:
-    return {"claims": [Example(p, (Statement(no, CONTRADICTED), Statement(yes, ENTAILED))) for p, no, yes in SIDES]}
+def teaching(taught: Taught, student: StanceNetwork, students: PairTokenizer, *, half: bool = False) -> Teacher:
+    network, own = taught
+    return teacher_of_another_base(network, student, teachers_numbers(own, students), half=half)
 
 
-def test_a_teacher_says_of_a_students_batch_what_it_says_of_the_texts(
-    base: Path, taught: tuple[StanceNetwork, PairTokenizer]
-) -> None:
-    students = PairTokenizer(base)
-    said = Teacher(*taught, students)(packed([students.row(passage, perspectives) for passage, perspectives in TEXTS]))
+def test_a_teacher_says_of_a_students_batch_what_it_says_of_the_texts(base: Path, taught: Taught) -> None:
+    student, students = begun(base)
+    teacher = teaching(taught, student, students)
+    said = teacher(packed([students.row(passage, perspectives) for passage, perspectives in TEXTS]))
     wanted = stance_probabilities(*taught, [(p, one) for p, perspectives in TEXTS for one in perspectives])
     assert np.allclose(said.probabilities.numpy(), wanted, atol=1e-5)
-    assert [state.shape[-1] for state in said.states] == [48, 48, 48]
+    assert [state.shape[-1] for state in said.states] == [48] * 4
+    assert teacher.layers == [(0, 0), (0, 1), (1, 3)]
+    assert [change(torch.zeros(32)).shape for change in teacher.state_loss(32).maps] == [(48,)] * 3
 
 
 def test_a_teacher_with_other_words_is_refused_before_anything_is_trained(
@@ -74,30 +85,30 @@ def test_a_teacher_with_other_words_is_refused_before_anything_is_trained(
         tmp_path / "other", BertModel(config), ["[PAD]", "[CLS]", "[SEP]", "[UNK]"], [*WORDS[1:], "boats"]
     )
     with pytest.raises(BadInputError, match=f"has no “{WORDS[0]}”"):
-        Teacher(StanceNetwork(other), PairTokenizer(other), PairTokenizer(base))
-    monkeypatch.setattr(command, "training_examples", lambda *_: labelled())
+        teachers_numbers(PairTokenizer(other), PairTokenizer(base))
+    measure_nothing(monkeypatch, tmp_path)
     work = tmp_path / "work"
     assert command.main([str(tmp_path), str(base), "--teacher", str(other), "--work", str(work)]) == 2
     assert f"has no “{WORDS[0]}”" in capsys.readouterr().err
     assert not work.exists()
 
 
-def test_a_training_without_a_teacher_is_not_continued_with_one(
-    base: Path, taught: tuple[StanceNetwork, PairTokenizer], tmp_path: Path
-) -> None:
+def test_a_training_without_a_teacher_is_not_continued_with_one(base: Path, taught: Taught, tmp_path: Path) -> None:
     few = TRAINING._replace(steps=2)
-    train(base, labelled(), few, tmp_path)
-    taught_weights, _ = train(base, labelled(), few, tmp_path, teacher=taught)
-    again, steps = train(base, {}, few, tmp_path, teacher=taught)  # finished: nothing is drawn
-    assert steps == 2
-    assert torch.equal(again.hidden.weight, taught_weights.hidden.weight)
-    alone, _ = train(base, labelled(), few, tmp_path)
-    assert not torch.equal(alone.hidden.weight, taught_weights.hidden.weight)
+    networks = [begun(base)[0] for _ in range(4)]
+    students = PairTokenizer(base)
+    teacher = teaching(taught, networks[0], students)
+    train(networks[0], students, labelled(), few, tmp_path)
+    train(networks[1], students, labelled(), few, tmp_path, teacher=teacher)
+    assert train(networks[2], students, {}, few, tmp_path, teacher=teacher) == 2  # finished: nothing is drawn
+    assert torch.equal(networks[2].hidden.weight, networks[1].hidden.weight)
+    train(networks[3], students, labelled(), few, tmp_path)
+    assert torch.equal(networks[3].hidden.weight, networks[0].hidden.weight)
 
 
 def test_a_third_of_twelve_layers_is_the_fourth() -> None:
-    assert [int(state) for state in thirds([torch.tensor(n) for n in range(1, 13)])] == [4, 8, 12]
-    assert [int(state) for state in thirds([torch.tensor(n) for n in range(1, 5)])] == [1, 2, 4]
+    assert thirds(12, 6) == [(3, 1), (7, 3), (11, 5)]
+    assert thirds(4, 1) == [(0, 0), (1, 0), (3, 0)]
 
 
 def test_states_that_map_to_the_teachers_cost_nothing_and_padding_is_left_out(base: Path) -> None:
@@ -105,7 +116,7 @@ def test_states_that_map_to_the_teachers_cost_nothing_and_padding_is_left_out(ba
     batch = packed([tokenizer.row(passage, perspectives) for passage, perspectives in TEXTS])
     torch.manual_seed(0)
     states = [torch.randn(*batch.ids.shape, 8) for _ in range(3)]
-    state_loss = StateLoss(8, 8).requires_grad_(False)
+    state_loss = StateLoss([(place, place) for place in range(3)], (8, 8)).requires_grad_(False)
     for change in state_loss.maps:
         assert isinstance(change, torch.nn.Linear)
         torch.nn.init.eye_(change.weight)
@@ -130,7 +141,7 @@ def test_labels_and_teacher_count_the_same() -> None:
 @pytest.mark.parametrize("half", [False, True], ids=["full precision", "half precision"])
 def test_a_student_learns_from_passages_that_nobody_labelled(
     base: Path,
-    taught: tuple[StanceNetwork, PairTokenizer],
+    taught: Taught,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     half: bool,
@@ -140,12 +151,14 @@ def test_a_student_learns_from_passages_that_nobody_labelled(
     texts = [(p, text) for p, no, yes in SIDES for text in (no, yes)]
     wanted = stance_probabilities(*taught, texts)
     assert wanted.argmax(axis=1).tolist() == [OPPOSES, SUPPORTS, OPPOSES, SUPPORTS]
-    student, _ = train(base, unlabelled, TRAINING._replace(half=half), tmp_path, teacher=taught)
-    found = stance_probabilities(student, PairTokenizer(base), texts)
+    student, students = begun(base)
+    teacher, settings = teaching(taught, student, students, half=half), TRAINING._replace(half=half)
+    train(student, students, unlabelled, settings, tmp_path, teacher=teacher)
+    found = stance_probabilities(student, students, texts)
     assert found.argmax(axis=1).tolist() == wanted.argmax(axis=1).tolist()
-    resumed, steps = train(base, {}, TRAINING._replace(half=half), tmp_path, teacher=taught)
-    assert steps == TRAINING.steps
-    assert np.allclose(stance_probabilities(resumed, PairTokenizer(base), texts), found)
+    resumed = begun(base)[0]
+    assert train(resumed, students, {}, settings, tmp_path, teacher=teacher) == TRAINING.steps
+    assert np.allclose(stance_probabilities(resumed, students, texts), found)
 
 
 def test_batches_draw_from_passages_that_nobody_labelled(base: Path) -> None:
@@ -155,22 +168,23 @@ def test_batches_draw_from_passages_that_nobody_labelled(base: Path) -> None:
     assert 0 < int(allowed.all(-1).sum()) < len(allowed)
 
 
+def test_passages_of_other_texts_take_the_place_of_others_that_nobody_labelled() -> None:
+    examples = {name: [Example(name, (Statement("trams are good", UNKNOWN),))] for name in batches.MIXTURE}
+    for names, shares in (((NEAR,), (40 / 140,)), ((NEAR, FOUND), (20 / 170, 50 / 170))):
+        examples |= {name: [Example(name, (Statement("trams are good", UNKNOWN),))] for name in names}
+        drawn = Counter(example.passage for example in islice(batches.augmented(examples, Random(0)), 5_000))
+        for name, share in zip(names, shares, strict=True):
+            assert drawn[name] / drawn.total() == pytest.approx(share, abs=0.03)
+
+
+@pytest.mark.parametrize("rounded", [False, True], ids=["8 bits", "4 bits"])
 def test_one_command_trains_the_teacher_then_its_student_and_leaves_rare_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rounded: bool
 ) -> None:
-    monkeypatch.setattr(batches, "_POOL", 32)
-    shown = labelled()
-    monkeypatch.setattr(command, "training_examples", lambda *_: shown)
-    monkeypatch.setattr(command, "held_out", lambda *_: {})
-    monkeypatch.setattr(command, "claims_with_reasons", lambda *_: [])
-    monkeypatch.setattr(command, "calibrated", lambda *_: (1.0, 0.0))
-    monkeypatch.setattr(command, "measured", lambda *_: {"threshold": 0.5, "threshold_source": "", "measured": ""})
-    for file in command.DATA_FILES:
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).touch()
-    base, out, work = tiny_wordpiece(tmp_path / "base"), tmp_path / "out", tmp_path / "work"
+    measure_nothing(monkeypatch, tmp_path)
+    base, out, work = tiny_wordpiece(tmp_path / "base", width=64), tmp_path / "out", tmp_path / "work"
     options = ["--steps", "3", "--teacher", str(base), "--teacher-steps", "2", "--alone-steps", "1"]
-    options += ["--work", str(work), "--out", str(out)]
+    options += ["--work", str(work), "--out", str(out), *(["--rounded"] if rounded else [])]
     assert command.main([str(tmp_path), str(base), *options, "--words", str(FEWEST + 2)]) == 0
     card = json.loads((out / "stance.json").read_text(encoding="utf-8"))
     assert card["teacher"] == {"base": "base", "steps": 2, "learning_rate": 4e-5, "steps_alone": 1}
