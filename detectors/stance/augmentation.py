@@ -56,7 +56,7 @@ def drawn(example: Example, denied: float, chance: Random) -> Example:
         claim = inside_sentence(rejected[0].rstrip("."))
         example = example._replace(passage=f"{chance.choice(_REJECTIONS).format(claim)} {example.passage}")
     for statement in tuple(chosen):
-        if statement.allowed in DENIED and chance.random() < denied:
+        if statement.deniable and statement.allowed in DENIED and chance.random() < denied:
             text = denial(statement.text)
             if text is not None and all(text != other.text for other in chosen):
                 chosen.append(Statement(text, DENIED[statement.allowed]))

@@ -74,11 +74,16 @@ _QUOTATIONS = (
 
 
 class Statement(NamedTuple):
-    """A perspective and the stances towards it that the label allows; one that is `kept` is drawn whenever its passage is."""
+    """A perspective and the stances towards it that the label allows.
+
+    One that is `kept` is drawn whenever its passage is. One that is not `deniable` has a denial whose stances are not known: the
+    contrary claim with the same reason.
+    """
 
     text: str
     allowed: Allowed
     kept: bool = False
+    deniable: bool = True
 
 
 class Example(NamedTuple):
@@ -250,7 +255,7 @@ def _debate_examples(debates: Sequence[Debate], seed: int) -> list[Example]:
             (True, chance.sample(others, min(_OTHER_REASONS, len(others))), NOT_SUPPORTED),
         ):
             statements += [
-                Statement(with_reason(claim, reason, chance.choice(_JOINED)), allowed)
+                Statement(with_reason(claim, reason, chance.choice(_JOINED)), allowed, deniable=False)
                 for claim in claims[side]
                 for reason in reasons
             ]

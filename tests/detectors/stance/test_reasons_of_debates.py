@@ -1,14 +1,19 @@
 """Claims joined with titles of a debate, as training examples: a reason counts, and what joins it to the claim varies."""
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from berdseye.detectors.stance.augmentation import drawn
 from berdseye.detectors.stance.examples import (
     CONTRADICTED,
     ENTAILED,
     NOT_SUPPORTED,
     Allowed,
+    Example,
+    Statement,
     _debate_examples,
     because,
     with_reason,
@@ -59,6 +64,18 @@ def test_a_passage_supports_its_claim_with_its_own_title_alone(seed: int) -> Non
         assert [one for one in against if one] == [[CONTRADICTED]] * 2
         assert joined == {}
     assert used == set(FORMS)
+
+
+def test_the_denial_of_a_claim_with_a_reason_is_no_perspective() -> None:
+    """The contrary claim with the same reason is neither supported nor opposed for certain."""
+    examples = _debate_examples([debate(subject) for subject in SUBJECTS], 0)
+    chance = Random(0)
+    for example in examples:
+        texts = {statement.text for statement in example.statements}
+        added = [s.text for s in drawn(example, 1.0, chance).statements if s.text not in texts]
+        assert not [text for text in added if " reason about " in text and "ban" in text]
+    plain = Example("Cars are loud.", (Statement("Cars should be banned", ENTAILED),))
+    assert len(drawn(plain, 1.0, chance).statements) == 2
 
 
 @given(st.sampled_from(FORMS), st.booleans())
