@@ -32,7 +32,7 @@ def methods(
     measures: Annotated[
         str | None, typer.Option(help="The measures, separated by spaces. Default: those of the Runs page.")
     ] = None,
-    test: Annotated[Test, typer.Option(help="The paired test of differences between systems.")] = "t",
+    test: Annotated[Test, typer.Option(help="The paired test of differences between systems.")] = "randomisation",
     correction: Annotated[Correction, typer.Option(help="The correction for the number of comparisons.")] = "holm",
     form: Annotated[TextForm, typer.Option("--format", help="The form of the text.")] = TextForm.MARKDOWN,
     workspace: WorkspaceOption = None,

@@ -245,7 +245,12 @@ class Workspace:
         return pd.DataFrame([s.as_row() for s in scores], columns=_MEASURED)
 
     def methods(
-        self, labels: str | None = None, measures: str = USUAL, *, test: Test = "t", correction: str = "holm"
+        self,
+        labels: str | None = None,
+        measures: str = USUAL,
+        *,
+        test: Test = "randomisation",
+        correction: str = "holm",
     ) -> "MethodsReport":
         """Return what a paper must state about the annotation and evaluation of the workspace; its methods `markdown` and `latex`
         write the paragraphs and the table, and `facts` are the rows of the table."""

@@ -341,9 +341,9 @@ def page() -> None:
     second = chosen_side("B", runs, row[2:], more, first)
     with more:
         measures = st.text_input("Measures", MEASURES, key="measures", bind="query-params") or MEASURES
-        test = st.selectbox("Paired test", TESTS, index=TESTS.index("randomisation"), key="test", bind="query-params")
+        test = st.selectbox("Paired test", TESTS, key="test", bind="query-params")
         correction = st.selectbox("Correction", CORRECTIONS, key="correction", bind="query-params")
-    contrasts, table = contrasts_of(first, second, measures, test or "randomisation", correction or "holm")
+    contrasts, table = contrasts_of(first, second, measures, test or TESTS[0], correction or "holm")
     names = (first.distinguishing_name(second), second.distinguishing_name(first))
     figures(table, names, topic_note(workspace(), first.source, second.source))
     by_name = {str(c.measure): c for c in contrasts}

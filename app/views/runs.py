@@ -36,7 +36,7 @@ from berdseye.evaluation.leaderboard.costs import COSTS
 from berdseye.evaluation.measures import DEFAULT_MEASURES, Measure, parse_measure, parse_measures
 from berdseye.evaluation.scores.enough_judged import below, min_judged_of
 from berdseye.evaluation.scores.unjudged import unjudged_of
-from berdseye.evaluation.statistics.significance import CORRECTIONS, TESTS, Test
+from berdseye.evaluation.statistics.significance import CORRECTIONS, TEST_NAMES, TESTS, Test
 from berdseye.evaluation.studies.charts import curves
 from berdseye.evaluation.studies.comparing import missing_points
 
@@ -86,9 +86,7 @@ def chosen_test(source: str) -> tuple[Test, str]:
         )
         if parse_label_source(source).corrected:
             st.caption("Means from a corrected label source are compared by a test of their own.")
-        test = st.selectbox(
-            "Test", TESTS, key="test", bind="query-params", help="The randomisation test is slow for nDCG."
-        )
+        test = st.selectbox("Test", TESTS, key="test", bind="query-params")
         correction = st.selectbox("Correction", CORRECTIONS, key="correction", bind="query-params")
     return test or TESTS[0], correction or CORRECTIONS[0]
 
@@ -99,9 +97,9 @@ def chosen_dataset(datasets: Sequence[str]) -> str:
     return one_of("Data set", names, key="chart_of")
 
 
-def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Measure, source: str) -> None:
+def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Measure, source: str, test: Test) -> None:
     """Draw the table of a measure with one column per data set, the values that papers print below it in grey, and a chart of
-    one column."""
+    one column; `test` is that of the letters."""
     questions = {run.dataset: run.questions for run in runs}
     printed = printed_rows(str(measure), questions)
     table = laid_out(frame, printed)
@@ -115,7 +113,7 @@ def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Me
         column_order=[*first, *(name for name in columns if name not in first)],
         column_config={name: st.column_config.TextColumn(pinned=True) for name in ("corpus", "pipeline")},
     )
-    st.caption(caption(source, measure, printed, frame), help=explanation(source, measure))
+    st.caption(caption(source, measure, printed, frame, test), help=explanation(source, measure))
     for line in sample_lines(frame):
         st.caption(line)
     draw_mixing_note(shares_without_detector(made(list(runs), source), source, measure.k), source)
@@ -149,17 +147,19 @@ def sample_lines(frame: pd.DataFrame) -> list[str]:
     return lines if noted["sample"].nunique() > 1 else [line.partition(": ")[2] for line in lines]
 
 
-def caption(source: str, measure: Measure, printed: pd.DataFrame, frame: pd.DataFrame) -> str:
+def caption(source: str, measure: Measure, printed: pd.DataFrame, frame: pd.DataFrame, test: Test) -> str:
     """Say in a few sentences what the numbers of the table are; `explanation` has the rest."""
     unit = (
         "Passages read until every perspective is covered; fewer is better."
         if measure.unit == "passages"
         else "Percent."
     )
-    rule = "" if parse_label_source(source).corrected else f" (unjudged: {unjudged_of(workspace())})"
+    corrected = parse_label_source(source).corrected
+    rule = "" if corrected else f" (unjudged: {unjudged_of(workspace())})"
+    by = "" if corrected else f", by {TEST_NAMES[test]}"
     parts = [
         f"{unit} 95% intervals over questions; labels from **{escaped(source)}**{rule}.",
-        "Systems with a common letter do not differ significantly in that column.",
+        f"Systems with a common letter do not differ significantly in that column{by}.",
         f"*ranks* are those on {escaped(ranked_dataset(frame))} that the data allow, at 95% for all systems together.",
     ]
     if len(printed):
@@ -304,7 +304,7 @@ def page() -> None:
         if view == "Cost":
             cost_view(frame, runs, kept, measure, source)
         else:
-            standings_view(frame, runs, measure, source)
+            standings_view(frame, runs, measure, source, test)
     bundle_form(runs, source, names)
 
 

@@ -4,8 +4,8 @@ The data folder has `stance/pairs.parquet` and the debates of `perspectrum/`. Wi
 and then teaches; what is written is the mean of a network that was taught and one that was not. With `--layers`, the base itself
 is trained first and then teaches some of its layers, which are written. Both take minutes on a GPU (`--device cuda`), and a
 training without a teacher one to two hours on two cores; run the same command again with the same work folder to resume. The
-threshold is the mean of those that the dev parts of the held-out sources suggest, and the figures of the card are measured on test
-parts, each at the threshold of the other sources. `berdseye detector transfer` has more.
+threshold is the mean of those that the dev parts of the held-out sources suggest, and the figures of the card are measured on
+test parts, each at the threshold of the other sources. `berdseye detector transfer` has more.
 """
 
 import argparse

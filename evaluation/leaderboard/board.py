@@ -31,7 +31,7 @@ _FAULTY = pd.DataFrame(
 """Cells that a copy error of the paper makes wrong, and the averages over them (evaluation/published/README.md)."""
 
 
-def board(scores: Sequence[Score], *, test: Test = "t", correction: str = "holm") -> pd.DataFrame:
+def board(scores: Sequence[Score], *, test: Test = "randomisation", correction: str = "holm") -> pd.DataFrame:
     """Return one row for each data set, system (corpus and pipeline) and measure.
 
     Columns: `value`, `low` and `high` as tables show them, `n`, `judged` in percent, `labels`, `detector version` and its `grade`

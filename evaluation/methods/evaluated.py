@@ -23,7 +23,7 @@ from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.methods.wording import Section, counted, figure, listed
 from berdseye.evaluation.scores.enough_judged import min_judged_of
 from berdseye.evaluation.scores.unjudged import Unjudged, unjudged_of
-from berdseye.evaluation.statistics.significance import Test
+from berdseye.evaluation.statistics.significance import TEST_NAMES, Test
 from berdseye.evaluation.studies.result import list_results, load_result
 
 _PARTS = {
@@ -67,9 +67,9 @@ def evaluation_section(
             section.say(f"Corrected means of systems were compared in pairs, with {_correction(correction)}.")
         else:
             section.say(
-                f"Systems were compared in pairs by {_test(test)} over questions, with {_correction(correction)}."
+                f"Systems were compared in pairs by {TEST_NAMES[test]} over questions, with {_correction(correction)}."
             )
-            section.fact("test of differences", _test(test))
+            section.fact("test of differences", TEST_NAMES[test])
         section.fact("correction for the number of comparisons", correction)
     for name in list_results(workspace)[::-1]:
         result = load_result(workspace, name)
@@ -173,14 +173,6 @@ def _say_people_share(
     section.fact(f"pairs of the top {k} with a judgment, by run", span)
     if made_up:
         section.fact("judgments of simulated annotators", f"{made_up:,}, which the source {HUMAN} counts")
-
-
-def _test(test: Test) -> str:
-    return {
-        "t": "Student's paired t test",
-        "randomisation": "the paired randomisation test",
-        "bootstrap": "the paired bootstrap test",
-    }[test]
 
 
 def _correction(correction: str) -> str:

@@ -20,7 +20,7 @@ def methods_report(
     source: LabelSource,
     measures: Sequence[Measure],
     *,
-    test: Test = "t",
+    test: Test = "randomisation",
     correction: str = "holm",
 ) -> MethodsReport:
     """Return the paragraphs and the table about all judgments of people and all stored runs.

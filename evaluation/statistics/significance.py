@@ -2,6 +2,7 @@
 share if they do not differ significantly (the compact letter display).
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 from math import comb
@@ -16,7 +17,13 @@ from berdseye.data.statistics import holm
 from berdseye.evaluation.statistics.intervals import mean_ends, resampled_means
 
 Test = Literal["t", "randomisation", "bootstrap"]
-TESTS: tuple[Test, ...] = ("t", "randomisation", "bootstrap")
+TESTS: tuple[Test, ...] = ("randomisation", "t", "bootstrap")
+"""The paired tests; the first one is the default everywhere, so that pages and commands agree."""
+TEST_NAMES: Mapping[Test, str] = {
+    "randomisation": "the paired randomisation test",
+    "t": "Student's paired t test",
+    "bootstrap": "the paired bootstrap test",
+}
 CORRECTIONS = ("holm", "bonferroni", "fdr_bh", "none")
 _RESAMPLES = 9_999
 _AT_ONCE = 500
@@ -79,8 +86,13 @@ def compare(
         raise UnknownNameError("test", test, TESTS)
     if len({len(v) for v in values.values()}) > 1:
         raise BadInputError("The systems have values for different questions.", hint="Align them by question first.")
-    pairs = list(combinations(values, 2))
-    comparisons = [_pair(a, b, values[a] - values[b], test, intervals, bounds, seed) for a, b in pairs]
+    pairs = {(a, b): values[a] - values[b] for a, b in combinations(values, 2)}
+    known = [differences[~np.isnan(differences)] for differences in pairs.values()]
+    chances = _randomisations(known, seed) if test == "randomisation" else [np.nan] * len(known)
+    comparisons = [
+        _pair(a, b, differences, test, chance, intervals, bounds, seed)
+        for ((a, b), differences), chance in zip(pairs.items(), chances, strict=True)
+    ]
     return adjusted(comparisons, correction)
 
 
@@ -125,6 +137,7 @@ def _pair(
     b: str,
     differences: npt.NDArray[np.float64],
     test: Test,
+    p: float,
     intervals: bool,
     bounds: tuple[float, float] | None,
     seed: int,
@@ -148,26 +161,39 @@ def _pair(
 
             p = 0.0 if np.ptp(known) == 0 else float(stats.ttest_1samp(known, 0).pvalue)
         case "randomisation":
-            p = _randomisation(known, seed)
+            pass  # its p is given, since it is found for many pairs at once
         case "bootstrap":
             extreme = np.abs(means - mean) >= abs(mean) - _ROUNDING
             p = float((extreme.sum() + 1) / (len(means) + 1))
     return Comparison(a, b, mean, float(low), float(high), n, left_out, test, p, np.nan)
 
 
-def _randomisation(known: npt.NDArray[np.float64], seed: int) -> float:
-    # For differences of equal size, the number of positive signs is binomial, and measures have few distinct differences.
-    sizes, counts = np.unique(np.abs(known[known != 0]), return_counts=True)
-    observed = abs(float(known.sum()))
-    if np.prod(counts + 1.0) <= _MOST_SUMS:
-        return _exact_randomisation(sizes, counts, observed)
-    random = np.random.default_rng(seed)
-    extreme = 0
-    for start in range(0, _RESAMPLES, _AT_ONCE):
-        rows = min(_AT_ONCE, _RESAMPLES - start)
-        sums = (2 * random.binomial(counts, 0.5, size=(rows, len(sizes))) - counts) @ sizes
-        extreme += int((np.abs(sums) >= observed - _ROUNDING).sum())
-    return (extreme + 1) / (_RESAMPLES + 1)
+def _randomisations(pairs: Sequence[npt.NDArray[np.float64]], seed: int) -> list[float]:
+    """Return p of the randomisation test for the differences of each pair of systems.
+
+    It is exact where few questions or few distinct differences allow it. The others of equal length share their random signs,
+    which are drawn once; the order of the questions does not matter.
+    """
+    out = [np.nan] * len(pairs)
+    drawn: dict[int, list[int]] = defaultdict(list)
+    for place, known in enumerate(pairs):
+        # For differences of equal size, the number of positive signs is binomial, and measures have few distinct differences.
+        sizes, counts = np.unique(np.abs(known[known != 0]), return_counts=True)
+        if np.prod(counts + 1.0) <= _MOST_SUMS:
+            out[place] = _exact_randomisation(sizes, counts, abs(float(known.sum())))
+        else:
+            drawn[len(known)].append(place)
+    for length, places in drawn.items():
+        sizes = np.stack([np.sort(np.abs(pairs[place])) for place in places], axis=1)
+        observed = np.abs([float(pairs[place].sum()) for place in places]) - _ROUNDING
+        random, extreme = np.random.default_rng(seed), np.zeros(len(places), dtype=np.int64)
+        for start in range(0, _RESAMPLES, _AT_ONCE):
+            rows = min(_AT_ONCE, _RESAMPLES - start)
+            signs = random.integers(0, 2, size=(rows, length), dtype=np.int8) * 2.0 - 1
+            extreme += (np.abs(signs @ sizes) >= observed).sum(axis=0)
+        for place, count in zip(places, extreme.tolist(), strict=True):
+            out[place] = (count + 1) / (_RESAMPLES + 1)
+    return out
 
 
 def _exact_randomisation(sizes: npt.NDArray[np.float64], counts: npt.NDArray[np.int64], observed: float) -> float:

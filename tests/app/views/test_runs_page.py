@@ -23,7 +23,7 @@ def test_systems_are_listed_best_first_with_letters() -> None:
     assert values == sorted(values, reverse=True)
     assert table["debate"].str.fullmatch(r"[\d.]+  \[[\d.]+, [\d.]+\]  [a-z]+").all()
     assert len(at.get("vega_lite_chart")) == 1
-    assert says(at, r"letter\b.*significant", "caption")
+    assert says(at, r"letter\b.*significant.*by the paired randomisation test", "caption")
 
 
 @pytest.mark.usefixtures("demo")

@@ -1,5 +1,8 @@
 """Paired tests: against scipy and statsmodels, how often they cry wolf, and what is missing."""
 
+from collections.abc import Callable
+from inspect import signature
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +11,11 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.evaluation.failures.contrast import contrast, contrasts
+from berdseye.evaluation.leaderboard.board import board
+from berdseye.evaluation.methods.report import methods_report
 from berdseye.evaluation.statistics.significance import TESTS, Test, aligned, compare
+from berdseye.evaluation.studies.comparing import comparisons
 
 RANDOM = np.random.default_rng(1)
 SMALL = {"a": np.array([1, 1, 1, 0, 1, 1, 0, 1.0]), "b": np.array([0, 1, 0, 0, 0.5, 0, 1, 0.0])}
@@ -44,6 +51,23 @@ def test_few_distinct_differences_are_enumerated_and_many_are_drawn() -> None:
     assert (drawn.p * 10_000) == pytest.approx(round(drawn.p * 10_000)), (
         "a share of 9,999 drawn signs and the observed ones"
     )
+
+
+def test_drawn_signs_give_a_pair_the_same_p_whatever_else_is_compared() -> None:
+    random = np.random.default_rng(5)
+    values = {name: random.normal(share, 1.0, 80) for name, share in zip("abc", (0.0, 0.3, 0.6), strict=True)}
+    values["d"] = np.where(np.arange(80) < 20, np.nan, random.normal(0.2, 1.0, 80))
+    together = {(c.a, c.b): c.p for c in compare(values, correction="none")}
+    alone = {(a, b): compare({a: values[a], b: values[b]}, correction="none")[0].p for a, b in together}
+    assert together == alone
+    for (a, b), p in together.items():
+        assert p == pytest.approx(stats.ttest_rel(values[a], values[b], nan_policy="omit").pvalue, abs=0.02)
+
+
+@pytest.mark.parametrize("function", [compare, board, comparisons, contrast, contrasts, methods_report])
+def test_the_same_test_is_the_default_everywhere(function: Callable[..., object]) -> None:
+    """So the letters of *Runs* and the differences of *Compare* and *Studies* agree."""
+    assert signature(function).parameters["test"].default == TESTS[0]
 
 
 @pytest.mark.parametrize("test", TESTS)
