@@ -238,7 +238,7 @@ def costs(runs: Made, source: str, k: int) -> pd.DataFrame:
 def _scores(runs: Made, source: str, measure: str) -> list[Score]:
     parsed, by = [parse_measure(measure)], parse_label_source(source)
     scores = [score for run in manifests(runs) for score in _score(run, by, parsed)]
-    refuse_without_sample(scores, "none of these runs", by)
+    refuse_without_sample(scores, "these runs", by)
     return scores
 
 

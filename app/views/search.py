@@ -38,7 +38,12 @@ from berdseye.data.datasets.stored import dataset_names
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Question
 from berdseye.evaluation.charts import CATEGORIES, perspective_colour
-from berdseye.evaluation.exploration.contrasting_words import contrasting_words, most_typical, words_chart
+from berdseye.evaluation.exploration.contrasting_words import (
+    UNLIKELY_Z,
+    contrasting_words,
+    most_typical,
+    words_chart,
+)
 from berdseye.evaluation.exploration.facets import Values, kept_items
 from berdseye.evaluation.exploration.passage_map import METHODS, PICKED, Method, map_chart, mapped
 from berdseye.evaluation.pipelines import pipeline_of
@@ -302,6 +307,8 @@ def draw_words(results: Results, question: Question | None) -> None:
     chart = words_chart(top_words, (shown[0], shown[1]), (colours[0], colours[1]))
     left, right = st.columns([3, 2])
     with left:
+        if words["z"].abs().max() < UNLIKELY_Z:
+            st.caption(f"These words may be chance: no |z| reaches {UNLIKELY_Z}.")
         st.altair_chart(chart, key="words-chart", alt=f"Words that distinguish {shown[0]} from {shown[1]}")
         st.caption(
             f"Passages: {len(first_places)} and {len(second_places)}; those in both groups are omitted where others remain. "

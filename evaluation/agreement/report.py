@@ -123,8 +123,10 @@ class AgreementReport:
         repeated = (
             f"; {self.labels.repeated} repeated labels were replaced by later ones" if self.labels.repeated else ""
         )
+        simulated = int(self.rows["demo"].eq(True).sum()) if "demo" in self.rows else 0
+        made_up = f", {simulated:,} of them by simulated annotators of the demo" if simulated else ""
         return (
-            f"{len(self.rows):,} labels of {len(self.labels.items):,} pairs by {len(self.labels.raters)} raters; rule: "
+            f"{len(self.rows):,} labels of {len(self.labels.items):,} pairs by {len(self.labels.raters)} raters{made_up}; rule: "
             f"{self.choices.rule} ({left}){repeated}."
             f"{f' Paper: {self.choices.printed}.' if self.choices.printed else ''}"
         )

@@ -21,6 +21,8 @@ from berdseye.retrieval.lexical.tokenizers import TOKENIZERS, Tokenizer
 Doubles = npt.NDArray[np.float64]
 PRIOR_WORDS = 500.0
 """The weight of the prior, in words of text."""
+UNLIKELY_Z = 1.96
+"""By chance, the z-score of a word is as far from 0 as this in one case of twenty."""
 _ROW = 20
 
 
@@ -36,7 +38,7 @@ def contrasting_words(
     second.
 
     Columns: word (the most frequent form of the index term), first and second (frequency in each group), log_odds (positive:
-    typical of the first group), z (log_odds in standard deviations; absolute values above 1.96 are unlikely by chance).
+    typical of the first group), z (log_odds in standard deviations; absolute values above `UNLIKELY_Z` are unlikely by chance).
     `background` holds other texts that count in the prior. Raises `BadInputError` unless `prior_words` is above 0.
     """
     if prior_words <= 0:

@@ -86,7 +86,7 @@ def _measure(calls: list[Call], name: str) -> Measure:
     if definition.cutoff == "none":
         raise BadInputError(f"'{name}' takes no cutoff.", hint=hint)
     if not 1 <= call.cutoff <= definition.deepest:
-        limit = f" and at most {definition.deepest}" if definition.deepest < WHOLE_RUN else ""
+        limit = f" and at most {definition.deepest:,}" if definition.deepest < WHOLE_RUN or call.cutoff > 0 else ""
         raise BadInputError(f"'{name}' needs a cutoff of at least 1{limit}.", hint=hint)
     return Measure(canonical, call.cutoff, definition)
 

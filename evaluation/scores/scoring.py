@@ -247,8 +247,8 @@ def refuse_without_sample(scores: Sequence[Score], what: str, source: LabelSourc
     if source.corrected and scores and all(s.withheld.startswith(NO_SAMPLE) for s in scores):
         raise BadInputError(
             f"{source} needs labels whose probability of being drawn is known: questions that a batch drew at random and whose "
-            f"top k people judged completely, or draws of a batch; {what} has none ({scores[0].withheld}). Of labels that "
-            "somebody chose, no interval can be promised: it can miss the true value nearly always.",
+            f"top k people judged completely, or draws of a batch. There are none for {what} ({scores[0].withheld}). Of labels "
+            "that somebody chose, no interval can be promised: it can miss the true value nearly always.",
             hint=(
                 "Create a batch with `berdseye batch create NAME --preset random-questions --run RUN` or with "
                 "`--order uncertainty --run RUN`. "

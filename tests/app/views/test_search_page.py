@@ -124,6 +124,8 @@ def test_a_question_colours_the_map_by_its_perspectives(demo: Workspace) -> None
     assert words["z"].is_monotonic_decreasing
     assert words["z"].iloc[0] > 0 > words["z"].iloc[-1]
     assert says(at, "Monroe", "caption"), "the source of the method"
+    assert words["z"].abs().max() < 1.96
+    assert says(at, r"may be chance: no \|z\| reaches 1.96", "caption")
 
 
 def test_a_perspective_of_the_facet_is_what_the_chips_say(demo: Workspace) -> None:

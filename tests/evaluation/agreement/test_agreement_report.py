@@ -94,6 +94,9 @@ def test_a_report_has_every_part_and_says_what_it_left_out() -> None:
     assert set(NOTES) == set(PARTS) - {"matrix"}
     assert (found.unsure_left_out, found.skipped_left_out) == (2, 1)
     assert "2 unsure and 1 skipped left out" in found.summary
+    assert "simulated" not in found.summary
+    made_up = report(frame.assign(demo=frame["annotator"] == "Bo"))
+    assert "by 3 raters, 9 of them by simulated annotators of the demo; rule" in made_up.summary
     assert found.people == ("Ana", "Bo")
     assert len(found.parts["guidelines"]) == 0
     matrix = found.parts["matrix"].set_index("rater")
