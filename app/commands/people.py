@@ -123,8 +123,9 @@ def reliability(
 ) -> None:
     """Estimate how reliable each person is and how certain each pair's label, from the labels alone.
 
-    dawid-skene gives each person a sensitivity and a specificity with 95% intervals (bootstrap over pairs). 'unsure' and
-    skipped pairs are left out.
+    dawid-skene gives each person a sensitivity and a specificity with 95% intervals (posterior, uniform priors). shared counts
+    the person's pairs that somebody else judged too: if it is 0, the labels say nothing of the person, and the intervals are 0
+    to 1. 'unsure' and skipped pairs are left out.
 
     Example: `berdseye people reliability --part pairs`
     """

@@ -18,6 +18,7 @@ def test_people_and_pairs_of_the_demo(demo_workspace: Workspace, demo_judgments:
     people = json.loads(output("people", "reliability", "--workspace", folder, "--json"), parse_constant=pytest.fail)
     assert people
     assert all(row["sensitivity_low"] <= row["sensitivity"] <= row["sensitivity_high"] for row in people)
+    assert all(0 < row["shared"] <= row["n"] for row in people)
     assert [row["youden"] for row in people] == sorted((row["youden"] for row in people), reverse=True)
     pairs = json.loads(output("people", "reliability", "--part", "pairs", "--workspace", folder, "--json"))
     assert sum(row["n"] for row in pairs) == sum(row["n"] for row in people)
