@@ -42,6 +42,13 @@ class Labels(NamedTuple):
         found: npt.NDArray[np.bool_] = (self.values == 1) & ~self.unsure
         return found
 
+    def written(self, passage: int) -> list[str]:
+        """Return what is said of a passage and each perspective, as files have it: "1", "0", "unsure", or nothing."""
+        return [
+            "unsure" if unsure else "" if np.isnan(value) else str(int(value))
+            for value, unsure in zip(self.values[passage].tolist(), self.unsure[passage].tolist(), strict=True)
+        ]
+
 
 @cached_on(
     lambda corpus, *_: open_corpus(workspace(), corpus).manifest.hash, max_entries=2000, show_spinner="Searching…"

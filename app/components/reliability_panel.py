@@ -51,9 +51,9 @@ def draw_reliability(version: int, *, demo: bool) -> None:
     st.altair_chart(chart, key="people-reliability", alt="Sensitivity and specificity of each person")
     st.caption(
         "Sensitivity: the chance that the person says 'supports' where the passage supports the perspective; specificity: the "
-        "chance of 'does not support' where it does not. From all judgments of the workspace, whatever pairs and raters are chosen "
-        "above, and from the labels alone, by the model of Dawid and Skene (1979), with 95% "
-        "intervals (posterior, uniform priors). It takes people's errors as independent, and says little where few pairs have "
+        "chance of 'does not support' where it does not. From all judgments of the workspace, whatever pairs and raters are "
+        "chosen above, and from the labels alone, by the model of Dawid and Skene (1979), with 95% intervals (posterior, "
+        "uniform priors). It takes people's errors as independent, and says little where few pairs have "
         "several judgments. An interval from 0 to 1 says that nobody else judged any of the person's pairs."
     )
     downloads("people-reliability", people, chart)

@@ -1,11 +1,12 @@
-"""The facets above a list of search results, with a checkbox and a count for each value, and the card of a search result."""
+"""The facets above a list of search results, with a checkbox and a count for each value; the card of a result, and the table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 
+import pandas as pd
 import streamlit as st
 
-from berdseye.app.cached.searching import NO_ADDRESS, Item
+from berdseye.app.cached.searching import NO_ADDRESS, Item, Labels
 from berdseye.app.components.card_focus import CARD
 from berdseye.app.components.choices import passage_address
 from berdseye.app.components.plain_text import escaped, highlighted, web_address
@@ -52,6 +53,20 @@ def facet_boxes(values: Values, chosen: Mapping[str, list[str]], long_names: Map
         for facet, ticked in chosen.items():
             if ticked:
                 st.markdown(f":blue-badge[{facet}: {escaped(', '.join(ticked))}]")
+
+
+def results_table(items: Sequence[Item], kept: Sequence[int], labels: Labels | None) -> pd.DataFrame:
+    """Return the results as rows: number, corpus, the rank by each pipeline (empty: it did not find the passage), with `labels`
+    those of each perspective (P1, P2, ...; 1, 0, unsure, or empty), and the fields of the passage."""
+    pipelines = dict.fromkeys(name for place in kept for name in items[place].ranks)
+    rows = []
+    for place in kept:
+        item = items[place]
+        ranks = {f"rank {name}": item.ranks.get(name) for name in pipelines}
+        said = {} if labels is None else {f"P{n}": one for n, one in enumerate(labels.written(place), start=1)}
+        rows.append({"number": place + 1, "corpus": item.corpus, **ranks, **said, **item.passage._asdict()})
+    ranked = {f"rank {name}": "Int64" for name in pipelines}
+    return pd.DataFrame(rows).astype(ranked) if rows else pd.DataFrame(rows)
 
 
 def _key(facet: str, value: str) -> str:

@@ -280,7 +280,7 @@ def draw_disagreements(agreement_report: AgreementReport, checks: Batch | None) 
     left, right = st.columns([2, 3])
     with left:
         counted = confusion(agreement_report.rows, a, b, agreement_report.labels.values)
-        draw_chart("agreement-confusion", counts_as_colours(counted), counted.reset_index())
+        draw_chart("agreement-confusion", counts_as_colours(counted), counted.add_prefix(f"{b}: ").reset_index())
     two = agreement_report.labels.of_raters((a, b))
     both = (two.codes >= 0).all(axis=1)
     differ = both & (two.codes[:, 0] != two.codes[:, 1])

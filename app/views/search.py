@@ -32,7 +32,7 @@ from berdseye.app.components.missing import is_missing
 from berdseye.app.components.perspective_mark import CHIP
 from berdseye.app.components.pipeline_builder import offered_pipelines
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.components.search_results import chosen_facets, facet_boxes, result_card
+from berdseye.app.components.search_results import chosen_facets, facet_boxes, result_card, results_table
 from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.stored import dataset_names
 from berdseye.data.errors import BadInputError
@@ -394,8 +394,7 @@ def page() -> None:
             draw_words(results, question)
         case _:
             draw_list(results)
-    rows = [{"number": p + 1, "corpus": items[p].corpus, **items[p].passage._asdict()} for p in kept]
-    downloads("search", pd.DataFrame(rows))
+    downloads("search", results_table(items, kept, labels))
 
 
 with errors_in_place():
