@@ -89,6 +89,18 @@ def disputed_pairs() -> int:
     return len(disputes(judgments()))
 
 
+def _judgments_and_batches() -> tuple[int, int]:
+    """The judgments' version and the number of batches, which are never deleted."""
+    return judgments_version(), len(list_batches(judgments()))
+
+
+@cached_on(_judgments_and_batches, max_entries=4)
+def disputed_by_batch() -> dict[str, int]:
+    """Return the numbers of pairs of `disputed_pairs` by batch, the newest first, without batches that have none."""
+    numbers = {batch.name: len(disputes(judgments(), batch)) for batch in list_batches(judgments())}
+    return {name: number for name, number in numbers.items() if number}
+
+
 def open_proposals() -> dict[str, int]:
     """Return the number of proposed edits of perspectives that nobody has decided, by data set."""
     found = {}

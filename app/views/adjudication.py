@@ -2,11 +2,13 @@
 one."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from berdseye.annotation.batches.stored import Batch, list_batches
+from berdseye.annotation.batches.stored import list_batches
 from berdseye.annotation.judgments.adjudication import Dispute, adjudicate, disputes, take_back
 from berdseye.annotation.judgments.log import Annotator
 from berdseye.app.access.session import annotator, errors_in_place, judgments, name_entry
+from berdseye.app.cached.overview import disputed_by_batch, disputed_pairs
 from berdseye.app.components.card_focus import mark_drawn, move_on, take_answer
 from berdseye.app.components.choices import selectbox_by_id
 from berdseye.app.components.keys import ADJUDICATION, NEXT, PREVIOUS, UNDO, key_list, keyboard
@@ -20,6 +22,7 @@ from berdseye.app.components.pair_card import (
     verdict_buttons,
     votes,
 )
+from berdseye.app.components.plain_text import escaped
 from berdseye.app.components.swipe import SWIPED, swipe
 
 EVERYTHING = "all judgments"
@@ -97,22 +100,48 @@ def keys(person: Annotator, dispute: Dispute, listed: list[Dispute]) -> None:
             )
 
 
-def nothing_left(batch: Batch | None, *, unsure: bool, decided: bool) -> None:
-    """Explain why there is no pair to settle, and what to do next."""
-    settled = 0 if decided else len(disputes(judgments(), batch, unsure=unsure, decided=True))
+def open_elsewhere() -> dict[str, int]:
+    """Return the numbers of pairs to adjudicate by what the page offers, the newest batch first and all judgments last."""
+    return disputed_by_batch() | ({EVERYTHING: disputed_pairs()} if disputed_pairs() else {})
+
+
+def chosen_judgments(place: DeltaGenerator) -> str:
+    """Draw the choice of the judgments that are compared and return it: a batch or `EVERYTHING`. The default is the newest batch
+    with pairs to adjudicate, or all judgments if pairs are disputed there alone."""
+    names = [*(batch.name for batch in list_batches(judgments())), EVERYTHING]
+    with place:
+        return selectbox_by_id("Judgments of", names, "of", str, first=next(iter(open_elsewhere()), ""))
+
+
+def nothing_left(name: str, settled: int) -> None:
+    """Explain why these judgments hold no pair to settle, of which an adjudicator has `settled` some, and what to do next."""
     if settled:
         pairs = "one pair is" if settled == 1 else f"{settled} pairs are"
         st.success(
             f"No open disagreements: {pairs} adjudicated. Turn on “Show adjudicated pairs” to read them again.",
             icon=":material/check:",
         )
-        return
-    st.info(
-        "No disagreements. A pair appears here when two people judge it differently. A batch of the page Batches can send each "
-        "pair to several people. The simulated annotators of the demo do not count.",
-        icon=":material/gavel:",
-    )
-    page_button("batches", "New batch", key="empty-to-batches", icon="add", new="agreement")
+    if left := open_elsewhere():
+        other, number = next(iter(left.items()))
+        pairs = "1 disputed pair waits" if number == 1 else f"{number:,} disputed pairs wait"
+        st.info(
+            f"No disagreements in {escaped(name)}. In {escaped(other)}, {pairs} for a decision.",
+            icon=":material/gavel:",
+        )
+        st.button(
+            f"Go to {escaped(other)}",
+            icon=":material/arrow_forward:",
+            key="empty-to-disputes",
+            on_click=st.session_state.__setitem__,
+            args=("of", other),
+        )
+    elif not settled:
+        st.info(
+            "No disagreements. A pair appears here when two people judge it differently. A batch of the page Batches can send "
+            "each pair to several people. The simulated annotators of the demo do not count.",
+            icon=":material/gavel:",
+        )
+        page_button("batches", "New batch", key="empty-to-batches", icon="add", new="agreement")
 
 
 def undo_button(person: Annotator) -> None:
@@ -128,7 +157,7 @@ def page() -> None:
         return
     batches = {b.name: b for b in list_batches(judgments())}
     left, right = st.columns([2, 3])
-    name = left.selectbox("Judgments of", [*batches, EVERYTHING], key="of", bind="query-params")
+    name = chosen_judgments(left)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         with st.container(key="hide-names", width="content"):
             hidden = st.toggle("Hide names", value=True, key="hidden", bind="query-params")
@@ -144,7 +173,7 @@ def page() -> None:
         if listed:
             st.caption(f"{sum(d.decision is None for d in listed)} to adjudicate")
     if not listed:
-        nothing_left(batches.get(name), unsure=unsure, decided=decided)
+        nothing_left(name, 0 if decided else len(disputes(judgments(), batches.get(name), unsure=unsure, decided=True)))
         if st.session_state.get("decided"):
             undo_button(person)
         return

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from berdseye.annotation.batches.progress import flags
@@ -16,7 +15,7 @@ from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.app.components.working_time import WorkingTime
 from berdseye.data.workspace import Workspace
-from tests.app.drawn_page import again, drawn, says, texts
+from tests.app.drawn_page import again, drawn, forget, says, texts
 
 HOSTILE = "<script>alert(1)</script> **bold** $x$ :red[no] [link](javascript:alert(1))"
 
@@ -25,10 +24,10 @@ HOSTILE = "<script>alert(1)</script> **bold** $x$ :red[no] [link](javascript:ale
 def held(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judgments]:
     monkeypatch.setenv("BERDSEYE_WORKSPACE", str(workspace.folder))
     monkeypatch.delenv("BERDSEYE_JUDGMENTS_URL", raising=False)
-    st.cache_resource.clear()
+    forget()
     yield shared_judgments()
     shared_judgments().engine.dispose()
-    st.cache_resource.clear()
+    forget()
     assert os.environ["BERDSEYE_WORKSPACE"]
 
 
@@ -253,6 +252,31 @@ def test_adjudication_asks_for_a_name_and_says_when_there_is_no_dispute(held: Ju
     assert held.present() == []
     assert [box.label for box in drawn("adjudication").main.selectbox] == ["Your name"]
     assert says(drawn("adjudication", name="Judge"), "no disagreements", "info")
+
+
+def test_adjudication_opens_where_disputes_are_and_other_batches_lead_there(disputed: Judgments) -> None:
+    create_batch(disputed, BatchPlan("later"), items(1, "Undisputed."))
+    at = drawn("adjudication", name="Judge")
+    assert at.selectbox(key="of").value == "b"
+    assert says(at, r"\b2 to adjudicate", "caption")
+    at = drawn("adjudication", name="Judge", of="later")
+    assert says(at, r"no disagreements in later.*in b, 2 disputed pairs wait", "info")
+    assert says(press(at, "Go to b"), r"\b2 to adjudicate", "caption")
+    for _ in range(2):
+        press(at, "Supports")
+    assert at.selectbox(key="of").value == "b", "settling the last pair does not change the choice"
+    assert says(at, r"\b2 pairs are adjudicated", "success")
+
+
+def test_adjudication_opens_on_all_judgments_if_no_batch_has_the_dispute(held: Judgments) -> None:
+    create_batch(held, BatchPlan("b"), items(1))
+    apart = items(1, "In no batch.")[0].record
+    held.add_pairs([apart])
+    for name, said in (("Ana", "supports"), ("Bo", "does not support")):
+        held.judge(held.sign_in(name), apart.key, said, source="annotate")  # type: ignore[arg-type]
+    at = drawn("adjudication", name="Judge")
+    assert at.selectbox(key="of").value == "all judgments"
+    assert says(at, r"\b1 to adjudicate", "caption")
 
 
 def test_a_verdict_that_replaces_the_one_of_another_window_says_so(held: Judgments) -> None:
