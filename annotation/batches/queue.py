@@ -150,6 +150,12 @@ class BatchQueue:
             touched, total = connection.execute(self._done_query, self._parameters(person)).one()
         return int(touched), int(total)
 
+    def left(self, person: Annotator) -> int:
+        """Return how many pairs of the batch still need a judgment that this person could give, with those that are reserved for
+        other people now."""
+        with self.judgments.reading() as connection:
+            return int(connection.execute(self._left_query, self._parameters(person)).scalar_one())
+
     def _record(self, person: Annotator, pair: str, fields: dict[str, Any]) -> RecordedJudgment:
         self._admit(person)
         row = event_row(person, pair, **fields, batch=self.batch.id)
@@ -224,6 +230,11 @@ class BatchQueue:
             .order_by(reservations.c.id.desc())
             .limit(1)
         )
+
+    @cached_property
+    def _left_query(self) -> Select[Any]:
+        here = batch_items.c.batch_id == self.batch.id
+        return select(func.count()).select_from(batch_items).where(here, _unfilled(), ~self._touched())
 
     @cached_property
     def _first_query(self) -> Select[Any]:

@@ -73,13 +73,13 @@ def holdings() -> Holdings:
 
 
 def batches_waiting(person: Annotator) -> list[Waiting]:
-    """Return the open batches with pairs that this person has not judged, the newest first."""
+    """Return the open batches with pairs that still need this person, the newest first."""
     found = []
     for batch in list_batches(judgments()):
         if batch.is_open and batch.admits(person):
-            done, pairs = BatchQueue(judgments(), batch).done(person)
-            if done < pairs:
-                found.append(Waiting(batch, pairs - done, pairs))
+            queue = BatchQueue(judgments(), batch)
+            if left := queue.left(person):
+                found.append(Waiting(batch, left, queue.done(person)[1]))
     return found
 
 

@@ -117,12 +117,12 @@ def break_reminder(clock: WorkingTime, after: float) -> None:
 @dataclass(frozen=True)
 class Desk:
     """A place to judge. `name` identifies the desk within a session; `opinion` returns a detector's label of a pair, shown once
-    the pair is judged; `finished` is the text shown when no pair is left."""
+    the pair is judged; `finished` draws what is shown when no pair is left."""
 
     name: str
     person: Annotator
     queue: BatchQueue | RunsQueue
-    finished: str
+    finished: Callable[[], None]
     batch: Batch | None = None
     opinion: Callable[[PairRecord], str] | None = None
 
@@ -165,7 +165,7 @@ def draw_desk(desk: Desk) -> None:
                 guidelines_panel(guidelines)
         with card:
             if key is None:
-                st.success(desk.finished)
+                desk.finished()
                 draw_answers(desk.batch, desk.person)
             else:
                 _card(desk, key)

@@ -1,13 +1,16 @@
 """The Annotate page: shows the pairs of a batch, or of the runs a person chooses, one at a time and blind."""
 
+from functools import partial
+
 import streamlit as st
 
 from berdseye.annotation.batches.queue import BatchQueue
 from berdseye.annotation.batches.runs_queue import RunsQueue, pairs_of_runs
-from berdseye.annotation.batches.stored import Batch, list_batches
+from berdseye.annotation.batches.stored import Batch, batch_pairs, list_batches, load_batch
 from berdseye.annotation.judgments.log import Annotator, PairRecord
 from berdseye.app.access.roles import may, right_of_page
 from berdseye.app.access.session import annotator, errors_in_place, judgments, name_entry, role, workspace
+from berdseye.app.cached.overview import batches_waiting
 from berdseye.app.components.desk import Desk, draw_desk
 from berdseye.app.components.keys import ANNOTATE, key_list, keyboard
 from berdseye.app.components.page_button import page_button
@@ -87,6 +90,41 @@ def opinion(record: PairRecord) -> str:
     return f"detector {escaped(detector.name)}: **{says}** (P = {found.probability:.2f})"
 
 
+def runs_finished() -> None:
+    """Draw what is shown when no pair of the chosen runs is left."""
+    st.success("You have judged every pair of these runs. Choose other runs or a larger k.")
+
+
+def batch_finished(person: Annotator, name: str) -> None:
+    """Draw what is shown when a batch has no pair for this person, and buttons that lead to what comes next."""
+    batch = load_batch(judgments(), name)  # it may have been closed since the page was drawn
+    queue, shown = BatchQueue(judgments(), batch), escaped(name)
+    done, pairs = queue.done(person)
+    kinds = judgments().judged_pairs(person)
+    skipped = "skip" in {kinds.get(pair) for pair in batch_pairs(judgments(), batch)}
+    if done == pairs:
+        judged = "judged or skipped" if skipped else "judged"
+        st.success(f"You have {judged} {'the only pair' if pairs == 1 else f'all {pairs:,} pairs'} of {shown}.")
+    elif not batch.is_open:
+        st.info(f"The batch {shown} is closed.")
+    elif queue.left(person):
+        st.info("No pair of this batch needs you now. A pair that another annotator has open returns if they leave it.")
+    else:
+        st.success(f"No pair of {shown} needs you any more: other people have judged the rest.")
+    with st.container(horizontal=True):
+        following = next((w for w in batches_waiting(person) if w.batch.name != name), None)
+        if following is not None:
+            page_button(
+                "annotate",
+                f"Judge {escaped(following.batch.name)}: {following.left:,} left",
+                key="finished-to-batch",
+                icon="rule",
+                kind="primary",
+                batch=following.batch.name,
+            )
+        page_button("home", "Home", key="finished-to-home", icon="home")
+
+
 def page() -> None:
     """Draw the page."""
     person = annotator()
@@ -100,11 +138,10 @@ def page() -> None:
         pairs = chosen_pairs() if batch is None else {}
         key_list(ANNOTATE)
     if batch is None:
-        done = "You have judged every pair of these runs. Choose other runs or a larger k."
-        draw_desk(Desk("runs", person, RunsQueue(judgments(), pairs), done, opinion=opinion))
+        draw_desk(Desk("runs", person, RunsQueue(judgments(), pairs), runs_finished, opinion=opinion))
     else:
-        done = "No pair of this batch needs you now. A pair that another annotator has open returns if they leave it."
-        draw_desk(Desk(f"batch {batch.name}", person, BatchQueue(judgments(), batch), done, batch))
+        finished = partial(batch_finished, person, batch.name)
+        draw_desk(Desk(f"batch {batch.name}", person, BatchQueue(judgments(), batch), finished, batch))
     keyboard(ANNOTATE)
 
 

@@ -68,7 +68,7 @@ def test_a_batch_is_judged_blind_from_the_first_to_the_last_pair(held: Judgments
     assert "Perspective 1." in texts(at)
     press(at, "Does not support")
     press(at, "Skip")
-    assert says(at, r"\bno pair\b", "success")
+    assert says(at, "judged or skipped all 3 pairs of b", "success")
     words = [(j.verdict, j.comment, j.source) for j in held.present()]
     assert words == [("supports", "a comment", "annotate"), ("does not support", "", "annotate")]
     assert all(j.seconds is not None for j in held.present())
@@ -91,7 +91,22 @@ def test_two_people_get_different_pairs_and_a_pause_frees_one(held: Judgments) -
     press(bo, "Supports")
     assert "Perspective 0." in texts(bo)
     press(ana, "Resume")
-    assert says(ana, r"\bno pair\b", "success")
+    assert says(ana, r"another annotator has open", "info"), "Bo has the other pair on the screen"
+    press(bo, "Supports")
+    assert says(bo, "judged all 2 pairs of b", "success")
+    assert says(again(ana), "other people have judged the rest", "success")
+
+
+def test_a_finished_batch_says_so_and_leads_to_the_next(held: Judgments) -> None:
+    create_batch(held, BatchPlan("next", people=("Ana",)), items(2, "More."))
+    create_batch(held, BatchPlan("of-bo", people=("Bo",)), items(1, "Of Bo."))
+    create_batch(held, BatchPlan("b"), items(1))
+    at = press(drawn("annotate", name="Ana"), "Supports")
+    assert says(at, "judged the only pair of b", "success")
+    labels = [b.label for b in at.button]
+    assert "Judge next: 2 left" in labels
+    assert "Home" in labels
+    assert not any("of-bo" in label for label in labels)
 
 
 def test_the_decision_is_shown_to_those_who_verify_it(held: Judgments) -> None:

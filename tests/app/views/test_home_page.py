@@ -3,6 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from berdseye.annotation.batches.queue import BatchQueue
 from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch, load_batch
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.judgments.verdict_counts import pairs_of_others
@@ -41,6 +42,14 @@ def test_a_batch_waits_for_the_people_whom_it_is_for(demo: Workspace) -> None:
     create_batch(judgments, BatchPlan("first", people=("Ada",)), [Item(record) for record in records])
     assert ":material/rule: 3 of 3 pairs to judge in the batch first" in links(drawn("home", name="Ada"))
     assert says(drawn("home", name="Bo"), "nothing waits", "caption")
+
+
+def test_pairs_that_enough_others_have_judged_do_not_wait(demo: Workspace) -> None:
+    judgments = Judgments.open(demo.judgments_url)
+    records = list(judgments.pair_records().values())[:3]
+    batch = create_batch(judgments, BatchPlan("shared", people=("Ada", "Bo")), [Item(record) for record in records])
+    BatchQueue(judgments, batch).give(judgments.sign_in("Bo"), records[0].key, "supports")
+    assert ":material/rule: 2 of 3 pairs to judge in the batch shared" in links(drawn("home", name="Ada"))
 
 
 def test_the_first_project_creates_a_batch_of_pairs_that_others_judged(demo: Workspace) -> None:
