@@ -35,26 +35,65 @@ def selectbox_by_id(
     shown: Callable[[str], str],
     *,
     first: str = "",
+    noun: str = "",
     help: str | None = None,
     label_visibility: Literal["visible", "collapsed"] = "visible",
 ) -> str:
     """Draw the choice of one of the ids, of which there must be at least one, and return it. `first` is the default if the
     address, under `key`, names none of them. If the address changes by itself, as when a person goes back, so does the choice.
 
-    Streamlit's own binding would put the shown texts into the address, which are long, change and need not be unique.
+    A person who comes with an address that names none of the ids is warned until they choose; `noun` says what the ids are, by
+    default the label. Streamlit's own binding would put the shown texts into the address, which are long, change and need not
+    be unique; it drops unknown ones silently.
     """
     default = first if first in ids else ids[0]
-    in_address, written = str(st.query_params.get(key, "")), f"{key} in the address"
+    in_address, written = str(st.query_params.get(key, "")), _written(key)
+    if key not in st.session_state or st.session_state.get(written) != in_address:
+        st.session_state[_unknown(key)] = "" if in_address in ids else in_address
     if st.session_state.get(key) not in ids or st.session_state.get(written, in_address) != in_address:
         st.session_state[key] = in_address if in_address in ids else default
-    chosen = st.selectbox(label, ids, key=key, format_func=shown, help=help, label_visibility=label_visibility)
+    chosen = st.selectbox(
+        label,
+        ids,
+        key=key,
+        format_func=shown,
+        help=help,
+        label_visibility=label_visibility,
+        on_change=keep_choice,
+        args=(key,),
+    )
     result = chosen if chosen in ids else default
     if result != default:
         st.query_params[key] = result
+    elif unknown := unknown_in_address(key):
+        what = noun or f"{label[0].lower()}{label[1:]}"
+        st.warning(
+            f"There is no {what} “{escaped(unknown)}”; this is “{escaped(shown(result))}”.", icon=":material/link_off:"
+        )
     elif key in st.query_params:
         del st.query_params[key]
     st.session_state[written] = str(st.query_params.get(key, ""))
     return result
+
+
+def unknown_in_address(key: str) -> str:
+    """Return the id that the address named although it does not exist, until the person chooses another; otherwise ""."""
+    unknown = str(st.session_state.get(_unknown(key), ""))
+    return unknown if unknown == st.query_params.get(key) else ""
+
+
+def keep_choice(key: str) -> None:
+    """Let what the box of `selectbox_by_id` shows be the person's choice, whatever the address names."""
+    st.query_params.pop(key, None)
+    st.session_state[_written(key)] = st.session_state[_unknown(key)] = ""
+
+
+def _written(key: str) -> str:
+    return f"{key} in the address"
+
+
+def _unknown(key: str) -> str:
+    return f"{key} in the address, unknown"
 
 
 def one_of(

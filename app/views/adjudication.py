@@ -63,7 +63,7 @@ def chosen(open_disputes: list[Dispute]) -> Dispute:
     first."""
     texts = {d.key: d.record.question if d.task == "prefer" else d.record.perspective for d in open_disputes}
     titles = {d.key: f"{'✓ ' if d.decision else ''}{texts[d.key][:90]}" for d in open_disputes}
-    key = selectbox_by_id("Pair", list(titles), "dispute", titles.__getitem__)
+    key = selectbox_by_id("Pair", list(titles), "dispute", titles.__getitem__, noun="pair to adjudicate")
     return next(d for d in open_disputes if d.key == key)
 
 
@@ -110,7 +110,7 @@ def chosen_judgments(place: DeltaGenerator) -> str:
     with pairs to adjudicate, or all judgments if pairs are disputed there alone."""
     names = [*(batch.name for batch in list_batches(judgments())), EVERYTHING]
     with place:
-        return selectbox_by_id("Judgments of", names, "of", str, first=next(iter(open_elsewhere()), ""))
+        return selectbox_by_id("Judgments of", names, "of", str, noun="batch", first=next(iter(open_elsewhere()), ""))
 
 
 def nothing_left(name: str, settled: int) -> None:

@@ -276,7 +276,7 @@ def draw_disagreements(agreement_report: AgreementReport, checks: Batch | None) 
     if not shared:
         return
     by_names = {f"{p.a} and {p.b}": (p.a, p.b) for p in shared}
-    a, b = by_names[selectbox_by_id("Two raters", list(by_names), "two", str)]
+    a, b = by_names[selectbox_by_id("Two raters", list(by_names), "two", str, noun="pair of raters")]
     left, right = st.columns([2, 3])
     with left:
         counted = confusion(agreement_report.rows, a, b, agreement_report.labels.values)

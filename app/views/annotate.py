@@ -11,6 +11,7 @@ from berdseye.annotation.judgments.log import Annotator, PairRecord
 from berdseye.app.access.roles import may, right_of_page
 from berdseye.app.access.session import annotator, errors_in_place, judgments, name_entry, role, workspace
 from berdseye.app.cached.overview import batches_waiting
+from berdseye.app.components.choices import keep_choice, selectbox_by_id, unknown_in_address
 from berdseye.app.components.desk import Desk, draw_desk
 from berdseye.app.components.keys import ANNOTATE, key_list, keyboard
 from berdseye.app.components.page_button import page_button
@@ -37,16 +38,32 @@ def chosen_batch(person: Annotator) -> Batch | None:
     """Draw the choice of what to judge and return the batch, or None for pairs of runs. The batches open to this person are
     listed newest first."""
     open_ones = {b.name: b for b in list_batches(judgments()) if b.is_open and b.admits(person)}
-    if not open_ones:
+    if not open_ones and not st.query_params.get("batch"):
         return None
-    chosen = st.selectbox(
+    chosen = selectbox_by_id(
         "What to judge",
         [*open_ones, CHOSEN_RUNS],
-        key="batch",
-        bind="query-params",
+        "batch",
+        str,
+        noun="batch open to you with the name",
         label_visibility="collapsed",
     )
     return open_ones.get(chosen)
+
+
+def is_another_queue(batch: Batch | None) -> bool:
+    """Whether the address names a batch that this person cannot judge, so that the page shows another queue. Its pairs are
+    offered only after a click."""
+    if not unknown_in_address("batch"):
+        return False
+    st.button(
+        f"Judge {CHOSEN_RUNS if batch is None else escaped(batch.name)}",
+        icon=":material/rule:",
+        key="judge-another",
+        on_click=keep_choice,
+        args=("batch",),
+    )
+    return True
 
 
 def nothing_to_judge(person: Annotator) -> bool:
@@ -135,6 +152,8 @@ def page() -> None:
         return
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         batch = chosen_batch(person)
+        if is_another_queue(batch):
+            return
         pairs = chosen_pairs() if batch is None else {}
         key_list(ANNOTATE)
     if batch is None:

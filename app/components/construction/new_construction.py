@@ -34,7 +34,7 @@ BEGUN = "construction-begun"
 
 def new_construction() -> None:
     """Draw the form. Once it is started, the page shows the construction."""
-    kind = KINDS[selectbox_by_id("What to build", list(KINDS), "kind", _title)]
+    kind = KINDS[selectbox_by_id("What to build", list(KINDS), "kind", _title, noun="kind of data set")]
     st.caption(with_code(f"It reads {kind.sources}. Steps: {', '.join(step.title for step in kind.steps)}."))
     sources = _sources(kind)
     name = chosen_name("construction", _free(next(iter(sources), kind.name)), list_constructions(workspace()))

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from berdseye.annotation.batches.progress import flags
-from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, close_batch, create_batch
 from berdseye.annotation.guidelines.versions import packaged, use
 from berdseye.annotation.judgments.adjudication import adjudicated_labels, decisions
 from berdseye.annotation.judgments.log import Judgments, PairRecord
@@ -138,6 +138,18 @@ def test_a_batch_that_is_not_blind_shows_the_label_before_the_verdict(
     assert says(at, rf"detector.*\*\*{words}\*\*.*\b0\.90\b")
     press(at, "Supports")
     assert held.frame()["shown"].tolist() == [True]
+
+
+@pytest.mark.parametrize("name", ["nosuch", "of-bo", "closed"])
+def test_no_pair_of_another_queue_is_offered_without_a_click(held: Judgments, name: str) -> None:
+    close_batch(held, create_batch(held, BatchPlan("closed"), items()))
+    create_batch(held, BatchPlan("of-bo", people=("Bo",)), items())
+    create_batch(held, BatchPlan("b"), items())
+    at = drawn("annotate", name="Ana", batch=name)
+    assert says(again(at), rf"no batch open to you.*“{name}”", "warning")
+    assert [b.label for b in at.button if b.label in ("Supports", "Judge b")] == ["Judge b"]
+    assert "Perspective 0." in texts(press(at, "Judge b"))
+    assert not at.warning
 
 
 def test_changed_guidelines_are_shown_once_with_the_change(held: Judgments) -> None:
