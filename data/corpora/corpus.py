@@ -114,9 +114,10 @@ class Corpus:
             passages = {p.id: p for p in self._rows(set(distinct_ids))}
         missing = [i for i in distinct_ids if i not in passages]
         if missing:
+            held = f"Its passages are 0 to {self.manifest.count - 1}. " if self.manifest.kind == "passages" else ""
             raise StaleError(
                 f"Corpus '{self.name}' has no passage {missing[0]}.",
-                hint="The corpus was replaced after this id was stored; run the pipeline again.",
+                hint=f"{held}If a run or a link stored this number, the corpus was replaced since; run the pipeline again.",
             )
         return [passages[int(i)] for i in ids]
 

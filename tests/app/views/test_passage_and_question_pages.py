@@ -15,10 +15,11 @@ from tests.app.drawn_page import again, drawn, says, setting, texts
 CARS = "Should cities ban private cars from their centres?"
 
 
-@pytest.mark.usefixtures("demo")
-def test_a_passage_that_does_not_exist_is_reported() -> None:
+def test_a_passage_that_does_not_exist_is_reported(demo: Workspace) -> None:
     assert says(drawn("passage", corpus="web"), "number of a passage", "info")
-    assert says(drawn("passage", corpus="web", id="999999"), r"\bweb\b.*\b999999\b", "error")
+    count = open_corpus(demo, "web").manifest.count
+    at = drawn("passage", corpus="web", id=str(count))
+    assert says(at, rf"\bweb\b.*no passage {count}\b.*passages are 0 to {count - 1}\. If a run", "error"), texts(at)
     for wrong in ("-1", "one", "9" * 30, "<b>"):
         at = drawn("passage", corpus="web", id=wrong)
         assert says(at, rf"'{re.escape(wrong)}'.*number", "error"), texts(at)
