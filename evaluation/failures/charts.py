@@ -148,7 +148,7 @@ def legend(k: int) -> list[tuple[str, str]]:
         ("rank 1", _covered(np.array([1]), k)[0]),
         (f"rank {k}", _covered(np.array([k]), k)[0]),
         (f"hole, covered below {k}", _pale(HOLE_COLOUR)),
-        ("hole, covered nowhere", HOLE_COLOUR),
+        ("hole, not in this run", HOLE_COLOUR),
     ]
 
 

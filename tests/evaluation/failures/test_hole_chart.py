@@ -8,7 +8,7 @@ import pytest
 import vl_convert
 
 from berdseye.evaluation.charts import SEQUENTIAL
-from berdseye.evaluation.failures.charts import HOLE_COLOUR, _ink, _pale, hole_chart
+from berdseye.evaluation.failures.charts import HOLE_COLOUR, _ink, _pale, hole_chart, legend
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,8 @@ def test_the_hole_map_is_a_whole_svg_whatever_the_questions_say() -> None:
     drawn = ElementTree.fromstring(vl_convert.vegalite_to_svg(json.dumps(hole_chart(holes, 5).to_dict())))
     texts = [e.text for e in drawn.iter() if e.tag.endswith("text")]
     assert texts.count("Are trams <good> & quiet?") == 2, "two questions of the same words stay two lines"
+
+
+def test_the_legend_says_of_a_hole_only_what_the_run_shows() -> None:
+    """Another run may have a supporting passage; the reasons beside the map say so."""
+    assert [text for text, _ in legend(5)] == ["rank 1", "rank 5", "hole, covered below 5", "hole, not in this run"]
