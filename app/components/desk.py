@@ -341,7 +341,7 @@ def _flag(desk: Desk, pair: str) -> None:
         comment = str(st.session_state.get(_comment_key(pair)) or "")
         judgments().flag(desk.person, pair, source="annotate", comment=comment)
         done = "Flagged" if desk.form is None else "Marked as difficult"
-        _set_message(desk, f"{done}: “{escaped(_name(desk, record))}”. You can still judge or skip it.")
+        _set_message(desk, f"{done}: “{escaped(_name(desk, record))}” — you can still judge or skip it.")
 
 
 def _pause(desk: Desk) -> None:

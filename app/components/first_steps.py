@@ -94,7 +94,7 @@ def _draw_step(project: Project, step: ProjectStep, number: int, person: Annotat
 def projects(person: Annotator) -> list[Project]:
     """Return the projects with what this person has done of each."""
     noted = _noted(person)
-    shared = min(PAIRS, shared_pairs(judgments(), person))
+    shared = shared_pairs(judgments(), person)
     runs = list_runs(workspace())
     run = next((r.name for r in runs if r.name == "debate--pages--bm25"), runs[0].name if runs else "")
     return [
@@ -103,7 +103,7 @@ def projects(person: Annotator) -> list[Project]:
             f"Label {PAIRS} pairs, and see kappa appear",
             (
                 ProjectStep(
-                    f"Judge {PAIRS} pairs that another person judged too ({shared} so far).",
+                    f"Judge {PAIRS} pairs that another person judged too ({shared:,} so far).",
                     "annotate",
                     {},
                     shared >= PAIRS,

@@ -59,8 +59,10 @@ def _say_who(section: Section, labels: pd.DataFrame, judged: pd.DataFrame) -> No
     section.fact("data sets", listed(judged["dataset"].unique()))
     section.fact("corpora", listed(judged["corpus"].unique()))
     if len(days):
-        section.say(f"The judgments were given between {days.min()} and {days.max()}.")
-        section.fact("first and last day", f"{days.min()} to {days.max()}")
+        first, last = days.min(), days.max()
+        when = f"on {first}" if first == last else f"between {first} and {last}"
+        section.say(f"The judgments were given {when}.")
+        section.fact("first and last day", f"{first} to {last}")
     if unsure or skipped:
         section.say(f"{counted(unsure, 'judgment')} were 'unsure', and pairs were skipped {skipped:,} times.")
     section.fact("unsure", f"{unsure:,}")

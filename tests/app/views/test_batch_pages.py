@@ -66,6 +66,7 @@ def test_a_batch_is_judged_blind_from_the_first_to_the_last_pair(held: Judgments
     assert "detector" not in texts(at).casefold(), "a blind batch never shows the detector's opinion"
     press(at, "Flag")
     assert "Perspective 1." in texts(at)
+    assert says(at, "flagged: “Perspective 1. ” — you can still", "caption")
     press(at, "Does not support")
     press(at, "Skip")
     assert says(at, "judged or skipped all 3 pairs of b", "success")

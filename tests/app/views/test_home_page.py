@@ -67,8 +67,10 @@ def test_the_first_project_creates_a_batch_of_pairs_that_others_judged(demo: Wor
 def test_steps_are_ticked_by_what_the_person_did(demo: Workspace) -> None:
     judgments = Judgments.open(demo.judgments_url)
     ada = judgments.sign_in("Ada")
-    for record in pairs_of_others(judgments, ada, PAIRS):
+    for record in pairs_of_others(judgments, ada, PAIRS + 2):
         judgments.judge(ada, record.key, "supports", source="annotate", shown=False)
     (demo.folder / "first_steps.json").write_text('{"Ada": ["agreement"], "Bo": ["failures"]}', encoding="utf-8")
-    finished = [e.label for e in drawn("home", name="Ada").expander]
+    at = drawn("home", name="Ada")
+    assert says(at, rf"judge {PAIRS} pairs.*\({PAIRS + 2} so far\)", "markdown")
+    finished = [e.label for e in at.expander]
     assert [label.split(" · ")[1] for label in finished] == ["2 of 2", "0 of 3", "1 of 2"]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from berdseye.annotation.judgments import log
 from berdseye.annotation.judgments.adjudication import adjudicate
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.errors import UnknownNameError
@@ -49,6 +50,16 @@ def test_it_counts_what_people_did(small: Workspace, judgments: Judgments) -> No
     assert evaluated["grade of the detector"] == "topic"
     assert evaluated["judgments of simulated annotators"] == "1, which the source human counts"
     assert "test of differences" not in evaluated, "one system is compared with none"
+
+
+def test_one_day_is_named_once(small: Workspace, judgments: Judgments, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = []
+    for day in ("2026-11-26", "2026-11-26", "2026-11-27"):
+        monkeypatch.setattr(log, "now", lambda day=day: f"{day}T12:00:00.000000+00:00")
+        judge(judgments, judgments.sign_in("Ana"), 0, 0, len(said), "supports")
+        said.append(" ".join(made(small, judgments).sections[0].sentences))
+    assert "The judgments were given on 2026-11-26." in said[1]
+    assert "The judgments were given between 2026-11-26 and 2026-11-27." in said[2]
 
 
 def test_nothing_is_said_of_what_is_not_there(small: Workspace, judgments: Judgments) -> None:
