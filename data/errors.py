@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from berdseye.data.texts.counts import counted, plural
+
 
 class BerdseyeError(Exception):
     """Base class of every error that is shown to the user as one line instead of a traceback."""
@@ -46,7 +48,7 @@ class BadRowsError(BadInputError):
 
     def __init__(self, faults: Sequence[BadInputError]) -> None:
         first, *others = faults
-        more = f"{len(others)} more row{'s are' if len(others) > 1 else ' is'} invalid." if others else ""
+        more = f"{counted(len(others), 'more row')} {plural(len(others), 'is', 'are')} invalid." if others else ""
         super().__init__(
             first.what, where=first.where, line=first.line, hint=" ".join(filter(None, [first.hint, more]))
         )

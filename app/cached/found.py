@@ -29,6 +29,7 @@ from berdseye.data.datasets.stored import dataset_names
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.records import Passage
 from berdseye.data.runs.stored import list_runs
+from berdseye.data.texts.counts import counted
 from berdseye.detectors.trained import detector_names
 from berdseye.retrieval.indexes import index_folder, index_text
 from berdseye.retrieval.lexical.ranker import LexicalIndexer
@@ -175,10 +176,11 @@ def _stored() -> dict[str, list[Item]]:
             for run in list_runs(workspace())
         ],
         "search": [
-            Item("Corpus", name, f"{count:,} passages", _to("search", corpora=name)) for name, count in corpora.items()
+            Item("Corpus", name, counted(count, "passage"), _to("search", corpora=name))
+            for name, count in corpora.items()
         ],
         "explore": [
-            Item("Data set", name, f"{len(questions_of(name)):,} questions", _to("explore", set=name))
+            Item("Data set", name, counted(len(questions_of(name)), "question"), _to("explore", set=name))
             for name in dataset_names(workspace())
         ],
         "detector_lab": [

@@ -15,6 +15,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.files.atomic import make_folder
 from berdseye.data.files.given_paths import regular_file
 from berdseye.data.given_options import not_with
+from berdseye.data.texts.counts import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,7 +163,7 @@ def command(
     if out is not None:
         from berdseye.evaluation.agreement.exports import write_report
 
-        note(f"{len(write_report(result, out))} files in {out}")
+        note(f"{counted(len(write_report(result, out)), 'file')} in {out}")
     _print(result, part, csv=csv, latex=latex, json=json)
 
 

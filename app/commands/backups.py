@@ -9,6 +9,7 @@ import typer
 from berdseye.app.commands.console import counting, end_cleanly, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
+from berdseye.data.texts.counts import counted
 
 
 def register(cli: typer.Typer) -> None:
@@ -45,7 +46,9 @@ def backup(
         summary = {"file": str(file), "bytes": size, "files": len(manifest.files), "events": manifest.events}
         print_json(summary | {"gone": manifest.gone, "left_out": left_out(ws, manifest)})
         return
-    note(f"{file}: {len(manifest.files)} files, {manifest.events:,} judgment events, {size:,} bytes")
+    note(
+        f"{file}: {counted(len(manifest.files), 'file')}, {counted(manifest.events, 'judgment event')}, {size:,} bytes"
+    )
     for name, why in left_out(ws, manifest).items():
         note(f"Not included: {name} ({why}).")
     for name in manifest.gone:
@@ -85,7 +88,7 @@ def restore(
     with counting("restore") as progress:
         restored, manifest = restore_backup(file, folder, judgments_url=judgments_url, progress=progress)
     note(
-        f"Workspace {restored.folder}: {len(manifest.files)} files, {manifest.events:,} judgment events, "
+        f"Workspace {restored.folder}: {counted(len(manifest.files), 'file')}, {counted(manifest.events, 'judgment event')}, "
         f"as of {manifest.created}."
     )
     if password:

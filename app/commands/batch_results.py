@@ -7,6 +7,7 @@ import typer
 
 from berdseye.app.commands.console import note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
+from berdseye.data.texts.counts import counted
 
 if TYPE_CHECKING:
     from berdseye.annotation.judgments.log import Judgments
@@ -51,7 +52,7 @@ def export(
         return
     table = batch_frame(judgments, load_batch(judgments, name))
     write_table(table, path)
-    note(f"{path}: {len(table)} rows")
+    note(f"{path}: {counted(len(table), 'row')}")
 
 
 def preferences(

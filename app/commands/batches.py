@@ -11,6 +11,7 @@ from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 from berdseye.data.given_options import given_options, not_with, only_with
+from berdseye.data.texts.counts import counted
 
 if TYPE_CHECKING:
     from berdseye.annotation.batches.stored import Batch
@@ -225,7 +226,8 @@ def create(
     folder = open_workspace(workspace)
     made_by = acting_name(folder)
     created, pairs = create_requested_batch(folder, judgments_of(folder), request, made_by=made_by, counting=counting)
-    note(f"{created.name}: {pairs} pairs, {len(created.people) if request.purpose else per_pair} people a pair")
+    people = len(created.people) if request.purpose else per_pair
+    note(f"{created.name}: {counted(pairs, 'pair')}, {counted(people, 'person', 'people')} a pair")
     if repeated := created.recipe.get("repeated"):
         note(f"{repeated} pairs have the texts of another question's pair, and are judged for that question only.")
     if json:

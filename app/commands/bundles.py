@@ -9,6 +9,7 @@ from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.given_options import only_with
+from berdseye.data.texts.counts import counted
 
 
 def register(cli: typer.Typer) -> None:
@@ -67,7 +68,9 @@ def bundle(
             results=study_results, with_passages=with_passages, progress=progress,
         )  # fmt: skip
     write_bytes(file, content)
-    note(f"{file}: {len(runs)} runs, {len(study_results)} results of studies, {len(content):,} bytes")
+    note(
+        f"{file}: {counted(len(runs), 'run')}, {counted(len(study_results), 'result')} of studies, {len(content):,} bytes"
+    )
 
 
 def verify(

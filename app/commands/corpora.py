@@ -13,6 +13,7 @@ from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_work
 from berdseye.data.errors import BadInputError
 from berdseye.data.given_options import only_with
 from berdseye.data.progress import Progress
+from berdseye.data.texts.counts import counted
 from berdseye.data.texts.near_duplicates import DEFAULT_THRESHOLD
 from berdseye.data.workspace import Workspace
 
@@ -91,11 +92,11 @@ def add(
     if json:
         print_json(manifest.to_dict())
         return
-    unit = "pages" if pages else "passages"
-    near = f", {manifest.near_duplicates:,} near-duplicates dropped" if near_duplicates == "drop" else ""
+    held = counted(manifest.count, "page" if pages else "passage")
+    near = f", {counted(manifest.near_duplicates, 'near-duplicate')} dropped" if near_duplicates == "drop" else ""
     note(
-        f"{name}: {manifest.count:,} {unit} from {manifest.documents:,} documents, "
-        f"{manifest.duplicates_merged:,} duplicates merged{near}"
+        f"{name}: {held} from {counted(manifest.documents, 'document')}, "
+        f"{counted(manifest.duplicates_merged, 'duplicate')} merged{near}"
     )
     for row in manifest.bad_rows:
         note(f"skipped: {row}")
@@ -164,7 +165,7 @@ def web(
     if json:
         print_json(manifest.to_dict())
         return
-    note(f"{name}: searches {manifest.source}, {count} pages per question")
+    note(f"{name}: searches {manifest.source}, {counted(count, 'page')} per question")
 
 
 @corpus.command()
@@ -209,7 +210,7 @@ def remove(
     ws = open_workspace(workspace)
     count = open_corpus(ws, name).manifest.count
     if not yes:
-        raise BadInputError(f"This deletes the {count:,} passages of '{name}'.", hint="Pass --yes to confirm.")
+        raise BadInputError(f"This deletes the {counted(count, 'passage')} of '{name}'.", hint="Pass --yes to confirm.")
     remove_corpus(ws, name)
     note(f"{name}: deleted")
 

@@ -10,6 +10,7 @@ from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.facts import print_facts
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
+from berdseye.data.texts.counts import counted, plural
 
 dataset = typer.Typer(no_args_is_help=True, help="Add and list data sets of questions with perspectives.")
 
@@ -45,7 +46,9 @@ def add(
     if name in ws.datasets() and not replace:
         raise BadInputError(f"The data set '{name}' already exists.", hint="Choose another name, or pass --replace.")
     imported = import_dataset(ws, name, path)
-    note(f"{name}: {len(imported.questions)} questions ({imported.layout}), {len(imported.gold)} gold labels")
+    note(
+        f"{name}: {counted(len(imported.questions), 'question')} ({imported.layout}), {counted(len(imported.gold), 'gold label')}"
+    )
 
 
 @dataset.command("fetch")
@@ -78,7 +81,7 @@ def fetch(
             if isinstance(done, Missing):
                 note(f"{done.dataset}: skipped, because the local copies do not include {done.file}")
                 continue
-            gold = f"; {done.gold:,} gold labels" if done.gold else ""
+            gold = f"; {counted(done.gold, 'gold label')}" if done.gold else ""
             print(f"{done.dataset}\t{done.counts}{gold}")
             for text in done.notes:
                 note(text)
@@ -105,7 +108,9 @@ def reformat(
     task = reformatted(kind, source, split)
     layout = task.layout()
     write_json(out, layout)
-    note(f"{out}: {len(layout['queries']):,} queries over {len(layout['corpus']):,} passages")
+    note(
+        f"{out}: {counted(len(layout['queries']), 'query', 'queries')} over {counted(len(layout['corpus']), 'passage')}"
+    )
     if task.lone_roots():
         note(f"{task.lone_roots():,} root queries have only one perspective and are omitted; their passages are kept.")
 
@@ -125,7 +130,9 @@ def remove(
     ws = open_workspace(workspace)
     count = len(load_dataset(ws, name))
     if not yes:
-        raise BadInputError(f"This deletes the {count:,} questions of '{name}'.", hint="Pass --yes to confirm.")
+        raise BadInputError(
+            f"This deletes the {counted(count, 'question')} of '{name}'.", hint="Pass --yes to confirm."
+        )
     remove_dataset(ws, name)
     note(f"{name}: deleted")
 
@@ -155,8 +162,9 @@ def version(
     if json:
         print_json(asdict(new_version))
         return
-    differing = f"{len(coming.changes)} questions differ from {new_version.parent}"
-    print(f"{new_version.name}\t{len(new_version.edits)} edits\t{differing}\t{new_version.hash}")
+    changed = len(coming.changes)
+    differing = f"{counted(changed, 'question')} {plural(changed, 'differs', 'differ')} from {new_version.parent}"
+    print(f"{new_version.name}\t{counted(len(new_version.edits), 'edit')}\t{differing}\t{new_version.hash}")
 
 
 @dataset.command("versions")
@@ -177,7 +185,14 @@ def versions(
         print_json(rows)
         return
     for row in rows:
-        values = [row["name"], row["parent"], f"{len(row['edits'])} edits", row["at"], row["made_by"], row["hash"][:16]]
+        values = [
+            row["name"],
+            row["parent"],
+            counted(len(row["edits"]), "edit"),
+            row["at"],
+            row["made_by"],
+            row["hash"][:16],
+        ]
         print("\t".join([*values, *([row["trouble"]] if row["trouble"] else [])]))
 
 

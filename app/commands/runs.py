@@ -10,6 +10,7 @@ from berdseye.app.access.acting import acting_name
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
+from berdseye.data.texts.counts import counted
 from berdseye.evaluation.interchange.choices import Missing, RunFormat
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
         print_json([dict(zip(fields, row, strict=True)) for row in rows])
         return
     for r in manifests:
-        print(f"{r.name}\t{r.questions} questions\t{r.k} deep\t{r.created}")
+        print(f"{r.name}\t{counted(r.questions, 'question')}\t{r.k} deep\t{r.created}")
 
 
 def export_run(
@@ -94,7 +95,7 @@ def export_run(
         case RunFormat.BERDS:
             written = _released(ws, run, labels, model)
     write_bytes(file, written)
-    note(f"{file}: {len(run.question_ids)} questions")
+    note(f"{file}: {counted(len(run.question_ids), 'question')}")
 
 
 def import_run(
@@ -133,7 +134,7 @@ def import_run(
         versions=imported.manifest.versions,
         made_by=acting_name(ws),
     )
-    note(f"{manifest.name}: {manifest.questions} questions, {manifest.k} deep")
+    note(f"{manifest.name}: {counted(manifest.questions, 'question')}, {manifest.k} deep")
 
 
 def export_labels(
@@ -179,7 +180,8 @@ def export_labels(
     write_bytes(file, writer(pool.question_ids, pool.passages, pool.labels))
     if pool.left_out:
         note(f"Skipped, because they no longer match their data set or corpus: {', '.join(pool.left_out)}.")
-    note(f"{file}: labels by {source} of {sum(map(len, pool.passages)):,} passages in {len(pool.runs)} runs")
+    passages = sum(map(len, pool.passages))
+    note(f"{file}: labels by {source} of {counted(passages, 'passage')} in {counted(len(pool.runs), 'run')}")
 
 
 def _released(workspace: "Workspace", run: "Run", labels: str | None, model: str) -> bytes:

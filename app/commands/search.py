@@ -11,6 +11,7 @@ import typer
 from berdseye.app.access.acting import acting_name
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, chosen_detector, open_workspace, workspace_if_any
+from berdseye.data.texts.counts import counted
 
 if TYPE_CHECKING:
     from berdseye.data.corpora import Corpus
@@ -131,7 +132,7 @@ def expansion(
     from berdseye.retrieval.expansion.manual import ManualPerspectives
 
     ManualPerspectives(open_workspace(workspace)).put(question, perspective)
-    note(f"{len(perspective)} perspectives stored for '{question}'")
+    note(f"{counted(len(perspective), 'perspective')} stored for '{question}'")
 
 
 def run(
@@ -181,7 +182,8 @@ def run(
                         made_by=person,
                     )
                 note(
-                    f"{manifest.name}: {manifest.questions} questions, {manifest.milliseconds_per_question:.1f} ms per question"
+                    f"{manifest.name}: {counted(manifest.questions, 'question')}, "
+                    f"{manifest.milliseconds_per_question:.1f} ms per question"
                 )
 
 

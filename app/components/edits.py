@@ -27,6 +27,7 @@ from berdseye.app.components.plain_text import escaped
 from berdseye.data.datasets.layouts.rows import perspectives_of_lines
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.records import Perspective, Question
+from berdseye.data.texts.counts import counted
 
 VERBS = {
     "propose": "Add",
@@ -52,10 +53,8 @@ def perspective_line(perspective: Perspective) -> str:
 
 def numbered_line(number: int, perspective: Perspective, attention: Attention) -> str:
     """Return Markdown of a perspective in a question's list: its number, text, stance, number of judgments and flags."""
-    judgments = f"{attention.judgments} judgment{'' if attention.judgments == 1 else 's'}"
-    flags = (
-        f" :red-badge[{len(attention.flags)} flag{'' if len(attention.flags) == 1 else 's'}]" if attention.flags else ""
-    )
+    judgments = counted(attention.judgments, "judgment")
+    flags = f" :red-badge[{counted(len(attention.flags), 'flag')}]" if attention.flags else ""
     return f"{perspective_mark(number - 1)} {perspective_line(perspective)} :gray[· {judgments}]{flags}"
 
 

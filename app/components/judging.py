@@ -17,6 +17,7 @@ from berdseye.app.components.keys import UNDO, Binding, key_list, keyboard
 from berdseye.app.components.perspective_mark import perspective_mark, side_badge
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.records import Passage, Perspective, Question
+from berdseye.data.texts.counts import counted
 from berdseye.evaluation.labels.sources import HUMAN, parse_label_source
 
 _VIEW, _LAST, _GIVEN = "judging_view", "last_action", "own_events"
@@ -162,8 +163,7 @@ def age(at: str, now: datetime | None = None) -> str:
         return f"{seconds // 60:.0f} min ago"
     if seconds < 86_400:
         return f"{seconds // 3600:.0f} h ago"
-    days = int(seconds // 86_400)
-    return f"{days} day{'' if days == 1 else 's'} ago"
+    return f"{counted(int(seconds // 86_400), 'day')} ago"
 
 
 def offer_people_first(source: str, note: str, *, key: str = "labels") -> None:

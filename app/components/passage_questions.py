@@ -20,6 +20,7 @@ from berdseye.app.components.perspective_mark import side_badge
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.corpora import Corpus
 from berdseye.data.records import Passage, Question, Ranking
+from berdseye.data.texts.counts import counted
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.opinions import grade_of
 from berdseye.detectors.trained import adopted_detector
@@ -58,7 +59,7 @@ def question_cards(corpus: Corpus, passage: Passage, ranks: Mapping[Question, in
     if len(asked) > len(shown):
         left = len(asked) - len(shown)
         st.button(
-            f"{min(left, _AT_ONCE)} more questions",
+            counted(min(left, _AT_ONCE), "more question"),
             key="more-questions",
             on_click=st.session_state.__setitem__,
             args=(_SHOWN, len(shown) + _AT_ONCE),

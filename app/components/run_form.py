@@ -7,6 +7,7 @@ from berdseye.app.components.job_box import draw_unfinished_jobs
 from berdseye.app.components.page_button import open_page
 from berdseye.app.components.pipeline_builder import chosen_pipeline
 from berdseye.app.jobs.running import start_job
+from berdseye.data.texts.counts import counted
 
 _OPEN = "run-form"
 
@@ -47,7 +48,7 @@ def run_form(*, expanded: bool = False) -> None:
             repeat = st.toggle("Repeat runs that exist at this depth", key="run-again")
             if ready:
                 number = len(datasets) * len(corpora)
-                st.caption(f"{number} run{'s' if number > 1 else ''}: every data set on every corpus.")
+                st.caption(f"{counted(number, 'run')}: every data set on every corpus.")
         if pressed and pipeline:
             over = [*(w for d in datasets for w in ("--dataset", d)), *(w for c in corpora for w in ("--corpus", c))]
             rest = ("--pipeline", pipeline, "--k", str(int(k)), *(() if repeat else ("--missing",)))

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from berdseye.data.runs.stored import Run as StoredRun
+from berdseye.data.texts.counts import counted
 from berdseye.evaluation.failures.contrast import LOSS, OUTCOMES, TIE, WIN, Contrast
 from berdseye.evaluation.measures import DEFAULT_MEASURES
 from berdseye.evaluation.scores.enough_judged import Floor
@@ -85,7 +86,7 @@ class Run:
 
     def __repr__(self) -> str:
         m = self.stored.manifest
-        return f"Run of {m.pipeline} on {self.place}: {m.questions} questions, {m.k} deep"
+        return f"Run of {m.pipeline} on {self.place}: {counted(m.questions, 'question')}, {m.k} deep"
 
     def _repr_html_(self) -> str:
         m = self.stored.manifest

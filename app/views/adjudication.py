@@ -24,6 +24,7 @@ from berdseye.app.components.pair_card import (
 )
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.components.swipe import SWIPED, swipe
+from berdseye.data.texts.counts import counted, plural
 
 EVERYTHING = "all judgments"
 # The card and the buttons are visible together down to 1024 x 768: everything above and below them takes 26.25 rem.
@@ -116,14 +117,14 @@ def chosen_judgments(place: DeltaGenerator) -> str:
 def nothing_left(name: str, settled: int) -> None:
     """Explain why these judgments hold no pair to settle, of which an adjudicator has `settled` some, and what to do next."""
     if settled:
-        pairs = "one pair is" if settled == 1 else f"{settled} pairs are"
+        pairs = f"{counted(settled, 'pair')} {plural(settled, 'is', 'are')}"
         st.success(
             f"No open disagreements: {pairs} adjudicated. Turn on “Show adjudicated pairs” to read them again.",
             icon=":material/check:",
         )
     if left := open_elsewhere():
         other, number = next(iter(left.items()))
-        pairs = "1 disputed pair waits" if number == 1 else f"{number:,} disputed pairs wait"
+        pairs = f"{counted(number, 'disputed pair')} {plural(number, 'waits', 'wait')}"
         st.info(
             f"No disagreements in {escaped(name)}. In {escaped(other)}, {pairs} for a decision.",
             icon=":material/gavel:",

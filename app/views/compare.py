@@ -19,6 +19,7 @@ from berdseye.app.components.missing import is_missing
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.components.two_lists import ListOf, two_lists
 from berdseye.data.runs.stored import RunManifest, list_runs, load_run
+from berdseye.data.texts.counts import counted
 from berdseye.evaluation.failures.contrast import (
     LOSS,
     NO_VALUE,
@@ -183,7 +184,7 @@ def draw_warnings(first: Side, second: Side, contrast_shown: Contrast) -> None:
 
 def _missing(questions: pd.DataFrame, why: str) -> None:
     if len(questions):
-        with st.expander(f"{len(questions):,} question{'s' if len(questions) > 1 else ''} {why}"):
+        with st.expander(f"{counted(len(questions), 'question')} {why}"):
             st.dataframe(questions[["question_id", "question"]], hide_index=True)
 
 
@@ -265,10 +266,9 @@ def chosen_question(contrast_shown: Contrast) -> str | None:
     else:
         change = "lost" if kind == LOST else "gained"
         frame = contrast_shown.perspectives[contrast_shown.perspectives["change"] == change]
-        counted = "perspective" if len(frame) == 1 else "perspectives"
         covered_by = "A covers and B does not" if change == "lost" else "B covers and A does not"
         st.caption(
-            f"{len(frame):,} {counted} that {covered_by} within {contrast_shown.k}, of the questions in both runs."
+            f"{counted(len(frame), 'perspective')} that {covered_by} within {contrast_shown.k}, of the questions in both runs."
         )
         listed = frame[["question_id", "question", "place", "perspective", "stance", "first", "second"]].rename(
             columns={"place": "P", "first": "rank in A", "second": "rank in B"}

@@ -23,6 +23,7 @@ from berdseye.app.components.judging import age
 from berdseye.app.components.page_button import open_page
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.jobs.running import list_jobs, start_job
+from berdseye.data.texts.counts import counted, plural
 from berdseye.evaluation.labels.sources import default_source
 
 # A count is large and aligned with what is counted; a border on the left separates one from the next.
@@ -45,13 +46,13 @@ def draw_holdings(held: Holdings) -> None:
         (
             "data",
             f"**{held.corpora:,}** {plural(held.corpora, 'corpus', 'corpora')}",
-            f"{held.passages:,} passages",
+            counted(held.passages, "passage"),
             "Corpora",
         ),
         (
             "data",
             f"**{held.datasets:,}** {plural(held.datasets, 'data set')}",
-            f"{held.questions:,} questions",
+            counted(held.questions, "question"),
             "Data sets",
         ),
         ("runs", f"**{held.runs:,}** {plural(held.runs, 'run')}", "of pipelines on data sets", ""),
@@ -65,13 +66,8 @@ def draw_holdings(held: Holdings) -> None:
                 st.caption(detail)
 
 
-def plural(count: int, one: str, many: str = "") -> str:
-    """Return the noun in the number of the count."""
-    return one if count == 1 else many or f"{one}s"
-
-
 def _people(count: int) -> str:
-    return f"by {count:,} {plural(count, 'person', 'people')}" if count else "by nobody yet"
+    return f"by {counted(count, 'person', 'people')}" if count else "by nobody yet"
 
 
 def draw_waiting() -> None:
@@ -93,17 +89,17 @@ def draw_waiting() -> None:
         )
     if allowed("adjudication") and (disputed := disputed_pairs()):
         found = True
-        _link("adjudication", f"{disputed:,} disputed pair{'s' if disputed > 1 else ''} to decide", "gavel")
+        _link("adjudication", f"{counted(disputed, 'disputed pair')} to decide", "gavel")
     if may(role(), "adjudicate"):
         for dataset, number in open_proposals().items():
             found = True
-            text = f"{number:,} proposed edit{'s' if number > 1 else ''} of perspectives in {escaped(dataset)}"
+            text = f"{counted(number, 'proposed edit')} of perspectives in {escaped(dataset)}"
             _link("perspectives", text, "forum", dataset=dataset)
     if allowed("jobs"):
         failed = sum(job.state in ("failed", "cut off") for job in list_jobs(workspace()))
         if failed:
             found = True
-            _link("jobs", f"{failed:,} job{'s' if failed > 1 else ''} did not finish", "error")
+            _link("jobs", f"{counted(failed, 'job')} did not finish", "error")
     if not found:
         st.caption("Nothing waits for you.")
 

@@ -23,6 +23,7 @@ from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Passage, Question, pair_keys
 from berdseye.data.runs.stored import Place, list_runs, places_of
+from berdseye.data.texts.counts import counted
 from berdseye.data.texts.near_duplicates import DEFAULT_THRESHOLD, resemblance
 from berdseye.data.workspace import file_stem
 from berdseye.detectors.trained import detector_names
@@ -96,7 +97,7 @@ def best_ranks(places: Sequence[Place], questions: dict[tuple[str, str], Questio
 def draw_places(places: Sequence[Place], questions: dict[tuple[str, str], Question], stale: int) -> None:
     """Draw the table of the runs and questions that rank the passage, with its rank."""
     if stale:
-        st.caption(f"Skipped {stale} run{'' if stale == 1 else 's'} of an older state of this corpus.")
+        st.caption(f"Skipped {counted(stale, 'run')} of an older state of this corpus.")
     if not places:
         st.info("No stored run over this corpus ranks this passage.")
         return

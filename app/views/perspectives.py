@@ -18,6 +18,7 @@ from berdseye.app.components.version_measures import version_measures
 from berdseye.data.datasets.versions import list_versions, version_problem
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Question
+from berdseye.data.texts.counts import counted, plural
 
 _PREVIEWED = 30
 
@@ -61,7 +62,7 @@ def draw_versions(log: EditLog) -> None:
     existing = list_versions(workspace(), log.dataset)
     for version in existing:
         problem = version_problem(workspace(), version)
-        edits = "1 edit" if len(version.edits) == 1 else f"{len(version.edits)} edits"
+        edits = counted(len(version.edits), "edit")
         st.markdown(
             f"**{escaped(version.name)}** · {edits} · {version.at[:10]} · "
             f"{escaped(version.made_by) or 'unknown person'} · `{version.hash[:12]}`"
@@ -75,14 +76,15 @@ def draw_versions(log: EditLog) -> None:
     else:
         count = len(coming.changes)
         with st.expander(
-            f"Changes in {coming.name}: {count} question{'' if count == 1 else 's'}",
+            f"Changes in {coming.name}: {counted(count, 'question')}",
             icon=":material/difference:",
         ):
             for change in coming.changes[:_PREVIEWED]:
                 st.markdown(f"**{escaped(change.question.text)}**")
                 st.markdown(change_lines(change.removed, change.added))
             if count > _PREVIEWED:
-                st.caption(f"{count - _PREVIEWED} more questions change.")
+                more = count - _PREVIEWED
+                st.caption(f"{counted(more, 'more question')} {plural(more, 'changes', 'change')}.")
         if st.button(
             f"Create {coming.name}",
             icon=":material/publish:",

@@ -17,6 +17,7 @@ from berdseye.data.errors import BadInputError, BerdseyeError
 from berdseye.data.files.locks import locked
 from berdseye.data.progress import Progress, silent
 from berdseye.data.texts.chunkers import DEFAULT_CHUNKER, Chunker, Whole, parse_chunker
+from berdseye.data.texts.counts import counted
 from berdseye.data.texts.near_duplicates import DEFAULT_THRESHOLD, NearDuplicates
 from berdseye.data.workspace import Workspace
 
@@ -174,7 +175,7 @@ class _SkippedRows:
             f"; and {self.count - _BAD_ROWS_SHOWN} more" if self.count > _BAD_ROWS_SHOWN else ""
         )
         return BadInputError(
-            f"{self.count} invalid row{'s' if self.count > 1 else ''}: {reasons}.",
+            f"{counted(self.count, 'invalid row')}: {reasons}.",
             where=source,
             hint="Nothing was added. Fix the file, or pass --skip-bad to skip these rows.",
         )

@@ -20,6 +20,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.files.json_files import read_rows
 from berdseye.data.files.tables import to_jsonl, to_parquet
 from berdseye.data.records import Pair
+from berdseye.data.texts.counts import plural
 
 Split = Literal["train", "dev", "test", ""]
 
@@ -139,7 +140,7 @@ def _header(path: Path, names: list[str], labelled: bool) -> list[str]:
     ]
     if missing:
         raise BadInputError(
-            f"Missing column{'s' if len(missing) > 1 else ''} {' and '.join(missing)}.",
+            f"Missing {plural(len(missing), 'column')} {' and '.join(missing)}.",
             where=path,
             line=1,
             hint="Required are document, perspective and label; question, id, title and split are optional.",

@@ -7,10 +7,11 @@ import pandas as pd
 from berdseye.annotation.batches.stored import Batch, batch_pairs, list_batches
 from berdseye.annotation.judgments.adjudication import decisions
 from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.texts.counts import counted, plural
 from berdseye.evaluation.agreement.alignment import SKIPPED, UNSURE
 from berdseye.evaluation.agreement.labels import adjudicated, stored_labels
 from berdseye.evaluation.agreement.report import AgreementReport, Choices, report
-from berdseye.evaluation.methods.wording import Section, counted, figure, listed
+from berdseye.evaluation.methods.wording import Section, figure, listed
 
 _AGREEMENT = ("raw agreement", "Fleiss' kappa", "Krippendorff's alpha")
 
@@ -64,7 +65,10 @@ def _say_who(section: Section, labels: pd.DataFrame, judged: pd.DataFrame) -> No
         section.say(f"The judgments were given {when}.")
         section.fact("first and last day", f"{first} to {last}")
     if unsure or skipped:
-        section.say(f"{counted(unsure, 'judgment')} were 'unsure', and pairs were skipped {skipped:,} times.")
+        section.say(
+            f"{counted(unsure, 'judgment')} {plural(unsure, 'was', 'were')} 'unsure', and "
+            f"pairs were skipped {counted(skipped, 'time')}."
+        )
     section.fact("unsure", f"{unsure:,}")
     section.fact("skipped", f"{skipped:,}")
 

@@ -9,6 +9,7 @@ from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.stored import GOLD
 from berdseye.data.labels import LabelStore
 from berdseye.data.runs.stored import RunManifest, list_runs, load_run
+from berdseye.data.texts.counts import counted
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.thresholds import Tuned
@@ -20,7 +21,7 @@ from berdseye.evaluation.labels.consensus import CONSENSUS
 from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.sources import DERIVED, HUMAN, LabelSource, source_grade
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.methods.wording import Section, counted, figure, listed
+from berdseye.evaluation.methods.wording import Section, figure, listed
 from berdseye.evaluation.scores.enough_judged import min_judged_of
 from berdseye.evaluation.scores.unjudged import Unjudged, unjudged_of
 from berdseye.evaluation.statistics.significance import TEST_NAMES, Test
@@ -103,9 +104,9 @@ def _say_labels(section: Section, workspace: Workspace, judgments: Judgments, so
         for part in source.parts
     ]
     if source.corrected:
-        several = "s" if source.further else ""
+        detectors = "detectors" if source.further else "detector"
         section.say(
-            f"The mean of the labels of the detector{several} {listed(source.parts)} was corrected with the questions that a "
+            f"The mean of the labels of the {detectors} {listed(source.parts)} was corrected with the questions that a "
             "batch drew at random and people judged completely."
         )
     else:

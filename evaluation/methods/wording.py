@@ -66,11 +66,6 @@ class MethodsReport:
         return "\n".join([*parts, table])
 
 
-def counted(number: int, what: str) -> str:
-    """Return a number with its noun, such as '1 pair' or '1,200 pairs'."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def listed(names: Iterable[object]) -> str:
     """Return names as an enumeration: 'a', 'a and b', or 'a, b and c'."""
     *first, last = map(str, names)

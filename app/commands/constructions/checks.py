@@ -9,6 +9,7 @@ from berdseye.app.commands.console import note, print_json
 from berdseye.app.commands.constructions.options import NameArgument
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import UnknownNameError
+from berdseye.data.texts.counts import counted
 
 
 def register(group: typer.Typer) -> None:
@@ -86,7 +87,7 @@ def outcome(
         if apply not in found:
             raise UnknownNameError("batch of this construction", apply, found)
         rows = apply_outcome(opened, found[apply], made_by=acting_name(ws))
-        note(f"{name}: {len(rows)} rows rejected. Run `berdseye construct resume {name}`.")
+        note(f"{name}: {counted(len(rows), 'row')} rejected. Run `berdseye construct resume {name}`.")
         return
     if json:
         print_json(

@@ -9,6 +9,7 @@ from berdseye.app.commands.console import note, print_json
 from berdseye.app.commands.constructions.options import NameArgument, name_and_value, print_funnel
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
+from berdseye.data.texts.counts import counted
 
 _LONGEST = 300
 """The characters of a printed text; with --json, texts are whole."""
@@ -101,7 +102,9 @@ def overrule(
     opened = open_construction(ws, name)
     fields = dict(name_and_value(text, "--field") for text in field or [])
     opened.overrule(step, dict.fromkeys(rows, why), keep=not drop, made_by=acting_name(ws), fields=fields)
-    note(f"{name}: {len(rows)} rows {'dropped' if drop else 'kept'} in {step}. Run `berdseye construct resume {name}`.")
+    note(
+        f"{name}: {counted(len(rows), 'row')} {'dropped' if drop else 'kept'} in {step}. Run `berdseye construct resume {name}`."
+    )
 
 
 def dataset(

@@ -106,10 +106,10 @@ def _move_to_run(
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.data.errors import BadInputError
     from berdseye.data.runs.stored import load_run
+    from berdseye.data.texts.counts import counted
     from berdseye.detectors.baselines import BASE_RATE
     from berdseye.detectors.thresholds import write_threshold
     from berdseye.evaluation.detection.thresholds import ENOUGH_JUDGED, doubt_of, is_well_judged, moved_to_run
-    from berdseye.evaluation.methods.wording import counted
 
     judgments = Judgments.open(ws.judgments_url)
     with counting(detector.name) as progress:

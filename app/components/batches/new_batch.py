@@ -19,6 +19,7 @@ from berdseye.app.jobs.running import start_job
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.progress import Progress
 from berdseye.data.runs.stored import list_runs
+from berdseye.data.texts.counts import counted
 from berdseye.evaluation.selection.request import BatchRequest, ExpectedBatch, create_requested_batch
 
 NEW = "new"
@@ -135,15 +136,13 @@ def _draw_outcome(filled: Filled) -> None:
 
 def _draw_expected(request: BatchRequest, outcome: ExpectedBatch) -> None:
     most = "up to " if outcome.most else ""
-    lines = [f"{most}**{_counted(outcome.pairs, 'pair')}**, {most}**{_counted(outcome.judgments, 'judgment')}**"]
+    lines = [f"{most}**{counted(outcome.pairs, 'pair')}**, {most}**{counted(outcome.judgments, 'judgment')}**"]
     shared = min(request.calibration, outcome.pairs)
     if outcome.each is None:
         lines.append("Anyone may judge them.")
     else:
         about = "" if outcome.each == int(outcome.each) else "about "
-        each = (
-            f"{about}**{round(outcome.each):,}** for each of {_counted(len(set(request.people)), 'person', 'people')}"
-        )
+        each = f"{about}**{round(outcome.each):,}** for each of {counted(len(set(request.people)), 'person', 'people')}"
         lines.append(f"{each}{f', {shared} of them calibration pairs' if shared else ''}")
     pace = seconds_a_judgment(judgments(), EVENT_KINDS[request.task])
     if pace is not None:
@@ -154,12 +153,8 @@ def _draw_expected(request: BatchRequest, outcome: ExpectedBatch) -> None:
         st.markdown(f"{line[0].upper()}{line[1:]}")
     if outcome.unlabelled:
         job = " This runs as a job." if outcome.unlabelled > MANY_UNLABELLED and fits_job(request) else ""
-        st.caption(f"The detector labels {_counted(outcome.unlabelled, 'pair')} first.{job}")
+        st.caption(f"The detector labels {counted(outcome.unlabelled, 'pair')} first.{job}")
     st.caption("Judgments of these pairs that exist already count.")
-
-
-def _counted(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def _duration(seconds: float) -> str:
@@ -178,7 +173,7 @@ def create(request: BatchRequest, *, unlabelled: int) -> None:
         batch, pairs = create_requested_batch(
             workspace(), judgments(), request, made_by=acting_person(), counting=_progress_bar
         )
-        st.session_state[CREATED] = f"Created {batch.name}: {_counted(pairs, 'pair')}."
+        st.session_state[CREATED] = f"Created {batch.name}: {counted(pairs, 'pair')}."
         st.query_params.from_dict({"batch": batch.name})
     st.rerun()
 

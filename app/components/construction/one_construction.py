@@ -18,6 +18,7 @@ from berdseye.app.components.page_button import open_page
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.jobs.running import Job, list_jobs, start_job
 from berdseye.data.files.tables import to_csv
+from berdseye.data.texts.counts import counted
 from berdseye.evaluation.construction.charts import funnel_chart
 from berdseye.evaluation.construction.debateqa.kind import DEBATEQA
 from berdseye.evaluation.construction.dmerit.kind import DMERIT
@@ -112,7 +113,7 @@ def _draw_counts(construction: Construction, stages: list[Stage]) -> None:
     papers = "; ".join(f"{s.place}: {s.printed:,.0f} {s.title}" for s in printed)
     parts = [text] if (text := spent_text(spent(construction))) else []
     if overruled := sum(s.overruled or 0 for s in stages):
-        parts.append(f"{overruled:,} rows decided by people")
+        parts.append(f"{counted(overruled, 'row')} decided by people")
     if papers:
         parts.append(f"the paper: {papers}")
     if parts:
@@ -163,7 +164,7 @@ def _draw_rejected(construction: Construction) -> None:
 def _draw_rows(construction: Construction, step: str, *, complete: bool) -> None:
     rows = construction.kept(step)
     st.caption(
-        f"{len(rows):,} rows of the step {escaped(step)}{'; the first 50 are shown' if len(rows) > _SHOWN_ROWS else ''}."
+        f"{counted(len(rows), 'row')} of the step {escaped(step)}{'; the first 50 are shown' if len(rows) > _SHOWN_ROWS else ''}."
     )
     if complete and construction.kind.finish is None:
         questions_table(construction.kind.questions(rows[:_SHOWN_ROWS]))

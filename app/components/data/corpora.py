@@ -15,6 +15,7 @@ from berdseye.app.components.page_button import open_page
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.jobs.running import start_job
 from berdseye.data.corpora import Corpus, open_corpus, remove_corpus
+from berdseye.data.texts.counts import counted, plural
 from berdseye.evaluation.pipelines import pipeline_of
 from berdseye.retrieval.indexes import pipeline_of_index
 from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
@@ -60,12 +61,10 @@ def one_corpus() -> None:
         with st.popover("Delete", icon=":material/delete:", type="tertiary"):
             _delete(name)
     if of.duplicates_merged or of.near_duplicates:
-        nears = "1 near-duplicate" if of.near_duplicates == 1 else f"{of.near_duplicates:,} near-duplicates"
-        near = f", {nears} left out" if of.near_duplicates else ""
-        exact = "1 exact duplicate" if of.duplicates_merged == 1 else f"{of.duplicates_merged:,} exact duplicates"
-        st.caption(f"{exact} stored once{near}.")
+        near = f", {counted(of.near_duplicates, 'near-duplicate')} left out" if of.near_duplicates else ""
+        st.caption(f"{counted(of.duplicates_merged, 'exact duplicate')} stored once{near}.")
     if of.left_out:
-        skipped = "1 row was skipped" if of.left_out == 1 else f"{of.left_out:,} rows were skipped"
+        skipped = f"{counted(of.left_out, 'row')} {plural(of.left_out, 'was', 'were')} skipped"
         with st.expander(skipped, icon=":material/error:"):
             st.dataframe(pd.DataFrame({"row": of.bad_rows}), hide_index=True)
     if of.kind == "web":
@@ -136,8 +135,8 @@ def _build_index(corpus: Corpus) -> None:
 def _delete(name: str) -> None:
     count = open_corpus(workspace(), name).manifest.count
     st.markdown(
-        f"**{escaped(name)}**, its {count:,} passages and its indexes are deleted. Judgments and labels stay. Runs on it stay "
-        "stored, but pages no longer show them."
+        f"**{escaped(name)}**, its {counted(count, 'passage')} and its indexes are deleted. Judgments and labels "
+        "stay. Runs on it stay stored, but pages no longer show them."
     )
     if st.button("Delete it", type="primary", icon=":material/delete:", key=f"really-{name}"):
         remove_corpus(workspace(), name)

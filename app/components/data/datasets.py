@@ -12,6 +12,7 @@ from berdseye.app.components.page_button import open_page
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.datasets.stored import dataset_names, remove_dataset, split_version, version_numbers
 from berdseye.data.runs.stored import list_runs
+from berdseye.data.texts.counts import counted
 
 
 def datasets_table() -> None:
@@ -68,8 +69,8 @@ def one_dataset() -> None:
 
 def _delete(name: str) -> None:
     st.markdown(
-        f"**{escaped(name)}** with its {len(questions_of(name)):,} questions and all of its versions is deleted. Runs, gold "
-        "labels and judgments stay stored, but pages no longer show those runs."
+        f"**{escaped(name)}** with its {counted(len(questions_of(name)), 'question')} and all of its versions is deleted. "
+        "Runs, gold labels and judgments stay stored, but pages no longer show those runs."
     )
     if st.button("Delete it", type="primary", icon=":material/delete:", key=f"really-{name}"):
         remove_dataset(workspace(), name)

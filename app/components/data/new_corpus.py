@@ -17,6 +17,7 @@ from berdseye.app.jobs.running import start_job
 from berdseye.data.corpora.manifest import Kind
 from berdseye.data.corpora.preview import CorpusPreview, preview_corpus
 from berdseye.data.errors import BadInputError
+from berdseye.data.texts.counts import counted
 
 WEB = "Web search"
 _ENDINGS = "JSON Lines, CSV, TSV, Parquet, HTML, text, Markdown; compressed or in a tar archive"
@@ -92,12 +93,14 @@ def _preview(path: Path, kind: Kind, chunker: str | None, state: tuple[int, int]
 
 
 def _draw_counts(preview: CorpusPreview, kind: Kind) -> None:
-    counted = f"{preview.count:,} documents" + ("" if kind == "pages" else f", {preview.passages:,} passages")
+    held = counted(preview.count, "document")
+    if kind != "pages":
+        held += f", {counted(preview.passages, 'passage')}"
     how_far = (
         "" if preview.complete else f" so far; the whole source ({megabytes(preview.bytes)}) is read when it is added"
     )
-    bad = f" :red[{preview.bad:,} invalid row{'s' if preview.bad > 1 else ''}.]" if preview.bad else ""
-    st.markdown(f"**{escaped(', '.join(preview.formats) or 'Unknown format')}**: {counted}{how_far}.{bad}")
+    bad = f" :red[{counted(preview.bad, 'invalid row')}.]" if preview.bad else ""
+    st.markdown(f"**{escaped(', '.join(preview.formats) or 'Unknown format')}**: {held}{how_far}.{bad}")
 
 
 def _draw_preview(preview: CorpusPreview) -> None:

@@ -17,6 +17,7 @@ from berdseye.data.datasets.published import GROUPS, SETS
 from berdseye.data.datasets.stored import keep_imported, save_dataset
 from berdseye.data.errors import BadInputError, BadRowsError
 from berdseye.data.records import Question
+from berdseye.data.texts.counts import counted
 from berdseye.data.texts.passages import clean
 
 WRITE, PUBLISHED = "Write questions", "Published data set"
@@ -68,7 +69,7 @@ def _from_file(way: str) -> None:
     except BadRowsError as error:
         number = len(error.faults)
         st.error(
-            f"{number:,} row{'s' if number > 1 else ''} cannot be read. Correct the file, and choose it again.",
+            f"{counted(number, 'row')} cannot be read. Correct the file, and choose it again.",
             icon=":material/error:",
         )
         rows = [{"line": fault.line, "reason": fault.what} for fault in error.faults]
@@ -87,11 +88,16 @@ def _from_file(way: str) -> None:
     questions_table(found.questions[:50])
 
 
+def _held(questions: Sequence[Question]) -> str:
+    perspectives = sum(len(question.perspectives) for question in questions)
+    return f"{counted(len(questions), 'question')}, {counted(perspectives, 'perspective')}"
+
+
 def _draw_counts(found: Imported) -> None:
-    perspectives = sum(len(question.perspectives) for question in found.questions)
-    gold = f", {len(found.gold):,} gold labels" if found.gold else ""
+    held = _held(found.questions)
+    gold = f", {counted(len(found.gold), 'gold label')}" if found.gold else ""
     layout = {"JSONL": "JSON Lines", "table": "Table"}.get(found.layout, found.layout)
-    st.markdown(f"**{escaped(layout)}**: {len(found.questions):,} questions, {perspectives:,} perspectives{gold}.")
+    st.markdown(f"**{escaped(layout)}**: {held}{gold}.")
 
 
 def questions_table(questions: Sequence[Question]) -> None:
@@ -132,7 +138,7 @@ def _written() -> None:
     questions = written_questions(text or "")
     name = chosen_name("data set", "my-questions", workspace().datasets())
     if questions:
-        st.caption(f"{len(questions)} questions, {sum(len(q.perspectives) for q in questions)} perspectives.")
+        st.caption(f"{_held(questions)}.")
     ready = bool(questions) and name is not None
     if st.button("Add the data set", type="primary", icon=":material/add:", disabled=not ready) and name:
         save_dataset(workspace(), name, questions)
@@ -181,6 +187,6 @@ def _published() -> None:
 
 
 def _added(name: str, questions: int) -> None:
-    st.toast(escaped(f"Added {name}: {questions:,} questions."))
+    st.toast(escaped(f"Added {name}: {counted(questions, 'question')}."))
     st.session_state["dataset"] = name
     st.rerun()

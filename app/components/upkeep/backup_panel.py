@@ -35,6 +35,7 @@ from berdseye.app.jobs.running import Job, list_jobs, start_job
 from berdseye.data.disk_use import shown_size
 from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress
+from berdseye.data.texts.counts import counted
 
 _LARGEST_DOWNLOAD = 1_000_000_000
 """Larger files are copied from the machine: a download is held in the app's memory."""
@@ -69,7 +70,9 @@ def _draw_new() -> None:
         sizes = estimate(workspace(), corpora=corpora)
         pressed = st.button("Make a backup", type="primary", icon=":material/backup:", key="backup-make")
         st.caption(
-            escaped(f"{sizes.files:,} files, {shown_size(sizes.bytes)} before compression. Folder: {_folder()}.")
+            escaped(
+                f"{counted(sizes.files, 'file')}, {shown_size(sizes.bytes)} before compression. Folder: {_folder()}."
+            )
         )
     if pressed:
         check(role(), "administer", started_by() or "this person")
@@ -112,8 +115,7 @@ def _draw_backup(backup: StoredBackup) -> None:
 def description(manifest: BackupManifest) -> str:
     """Say what a backup contains."""
     made = shown_moment(datetime.fromisoformat(manifest.created))
-    files = "1 file" if len(manifest.files) == 1 else f"{len(manifest.files):,} files"
-    events = "1 judgment event" if manifest.events == 1 else f"{manifest.events:,} judgment events"
+    files, events = counted(len(manifest.files), "file"), counted(manifest.events, "judgment event")
     corpora = "with corpora" if manifest.corpora else "without corpora"
     return f"Made {made} by Berdseye {manifest.berdseye}: {events}, {files}, {corpora}."
 

@@ -20,6 +20,7 @@ from berdseye.app.jobs.examining import STORES, Comparison, Fault, compare_files
 from berdseye.data.disk_use import PARTS, folder_bytes, shown_size
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.settings_file import read_settings
+from berdseye.data.texts.counts import counted, plural
 
 State = Literal["problem", "warning", "not checked", "ok"]
 MARKS: dict[State, str] = {
@@ -76,10 +77,10 @@ def health_panel() -> None:
         return
     rows = list(health_rows(known))
     problems, warnings = (sum(row.state == state for row in rows) for state in ("problem", "warning"))
-    summary = f"{_counted(problems, 'problem')}, {_counted(warnings, 'warning')}"
+    summary = f"{counted(problems, 'problem')}, {counted(warnings, 'warning')}"
     st.caption(
         escaped(
-            f"{summary}. {known.files.files:,} files, {shown_size(known.files.bytes)}, checked {shown_moment(known.at)}."
+            f"{summary}. {counted(known.files.files, 'file')}, {shown_size(known.files.bytes)}, checked {shown_moment(known.at)}."
         )
     )
     order = list(MARKS)
@@ -155,7 +156,7 @@ def _file_rows(files: Comparison) -> Iterator[Row]:
         yield Row(
             "Checksums",
             "warning",
-            f"{_counted(unrecorded, 'set')} of files {'has' if unrecorded == 1 else 'have'} no checksums.",
+            f"{counted(unrecorded, 'set')} of files {plural(unrecorded, 'has', 'have')} no checksums.",
             "An older version wrote these files. Recorded checksums show later damage, but not earlier damage.",
             "record",
         )
@@ -177,13 +178,13 @@ def draw_row(row: Row, number: int) -> None:
 def _record() -> None:
     check(role(), "administer", started_by() or "this person")
     recorded = len(compare_files(workspace(), record=True).recorded)
-    _examined_again(f"Recorded the present checksums of {_counted(recorded, 'set')} of files.")
+    _examined_again(f"Recorded the present checksums of {counted(recorded, 'set')} of files.")
 
 
 def _fix() -> None:
     check(role(), "administer", started_by() or "this person")
     fixed, left = fix_all(judgments(), lambda: check_health(workspace(), judgments())[0])
-    _examined_again(f"{_counted(len(fixed), 'fault')} fixed; {_counted(len(left), 'fault')} left.")
+    _examined_again(f"{counted(len(fixed), 'fault')} fixed; {counted(len(left), 'fault')} left.")
 
 
 def _examined_again(done: str) -> None:
@@ -198,10 +199,6 @@ def report(health: Health, rows: list[Row]) -> str:
     lines = [f"{row.state}\t{row.about}\t{row.text}{f' {row.remedy}' if row.remedy else ''}" for row in rows]
     head = (
         f"Berdseye workspace {workspace().folder.name}, checked {health.at:%Y-%m-%d %H:%M %z}: "
-        f"{health.files.files:,} files, {shown_size(health.files.bytes)}"
+        f"{counted(health.files.files, 'file')}, {shown_size(health.files.bytes)}"
     )
     return "\n".join([head, *lines])
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

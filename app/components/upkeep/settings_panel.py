@@ -18,6 +18,7 @@ from berdseye.data.errors import BadInputError, BerdseyeError, StaleError
 from berdseye.data.language_models.cost import PRICES
 from berdseye.data.people import MODES, ROLES
 from berdseye.data.settings_file import Change, WrittenSettings, different, read_settings, save_settings
+from berdseye.data.texts.counts import counted, plural
 from berdseye.data.workspace import DEFAULTS
 
 Kind = Literal["text", "database", "number", "share", "choice"]
@@ -244,7 +245,7 @@ def _prices(prices: Mapping[str, Any]) -> dict[Change, Any]:
 
 def _draw_roles(roles: Mapping[str, Any]) -> None:
     count = len(roles)
-    people = "1 person or domain has" if count == 1 else f"{count} people or domains have"
+    people = f"{counted(count, 'person or domain', 'people or domains')} {plural(count, 'has', 'have')}"
     st.caption(f"{people} a role of their own (`people.roles`). [Assign roles on the page People](people).")
 
 
@@ -268,7 +269,7 @@ def _draw_save(base: WrittenSettings, changes: Mapping[Change, Any]) -> None:
         )
         if changes:
             st.button("Discard changes", key="settings-undo", on_click=_discard)
-        count = "1 change is" if len(changes) == 1 else f"{len(changes)} changes are"
+        count = f"{counted(len(changes), 'change')} {plural(len(changes), 'is', 'are')}"
         st.caption(f"{count} not saved:" if changes else "All settings are saved.")
     for name, value in changes.items():
         before = _shown(name, base.settings)

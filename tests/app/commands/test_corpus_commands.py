@@ -63,3 +63,9 @@ def test_an_unfinished_load_is_reported_and_can_be_restarted(
 def test_an_unknown_chunker_is_reported_before_anything_is_read(workspace: Workspace, source: Path) -> None:
     with pytest.raises(BadInputError, match="is not a chunker"):
         output("corpus", "add", "mine", source, "--chunker", "words(0)", "-w", workspace.folder)
+
+
+def test_one_passage_of_one_document_is_said_in_the_singular(workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "one.jsonl").write_text('{"id": "a", "text": "Something."}\n', encoding="utf-8")
+    added = CliRunner().invoke(cli, ["corpus", "add", "one", str(tmp_path / "one.jsonl"), "-w", str(workspace.folder)])
+    assert "one: 1 passage from 1 document, 0 duplicates merged" in added.stderr

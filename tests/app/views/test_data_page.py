@@ -58,7 +58,7 @@ def test_a_table_is_previewed_and_added_as_a_data_set(at_hand: Workspace, tmp_pa
     table = tmp_path / "Questions 1.csv"
     table.write_text("question,perspective,stance\nWhy?,Because.,pro\nWhy?,Not so.,con\n", encoding="utf-8")
     at = from_path(table, "Data sets", "dataset")
-    assert says(at, "1 questions, 2 perspectives", "markdown")
+    assert says(at, "1 question, 2 perspectives", "markdown")
     press(at, "Add the data set")
     [question] = load_dataset(at_hand, "questions-1")
     assert [p.stance for p in question.perspectives] == ["supporting", "opposing"]

@@ -10,7 +10,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
 from berdseye.evaluation.methods.report import methods_report
-from berdseye.evaluation.methods.wording import MethodsReport, Section, counted, listed
+from berdseye.evaluation.methods.wording import MethodsReport, Section, listed
 from tests.evaluation.small_workspace import judge, key
 
 
@@ -82,7 +82,6 @@ def test_texts_of_the_workspace_are_escaped() -> None:
 
 
 def test_wording() -> None:
-    assert [counted(1, "pair"), counted(1200, "pair")] == ["1 pair", "1,200 pairs"]
     assert [listed(names) for names in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
 
 
