@@ -267,37 +267,6 @@ def test_a_wrong_pipeline_is_an_error_on_the_page_and_can_be_corrected(
 
 
 @pytest.mark.usefixtures("demo")
-@pytest.mark.parametrize(
-    ("page", "query", "told"),
-    [
-        ("failures", {"run": "nosuch"}, r"no run “nosuch”; this is “\w+ · \w+ · \w+"),
-        ("question", {"set": "debate", "question": "nosuch"}, "no question “nosuch”; this is “"),
-        ("question", {"set": "nosuch"}, "no data set “nosuch”; this is “debate”"),
-        ("passage", {"corpus": "nosuch", "id": "1"}, r"no corpus “nosuch”; this is “\w+”"),
-        ("explore", {"set": "nosuch"}, "no data set “nosuch”; this is “debate”"),
-        ("search", {"set": "nosuch"}, "no data set “nosuch”; this is"),
-        ("perspectives", {"dataset": "nosuch"}, "no data set “nosuch”; this is “debate”"),
-    ],
-)
-@pytest.mark.usefixtures("demo")
-def test_an_address_of_nothing_is_reported_until_a_person_chooses(page: str, query: dict[str, str], told: str) -> None:
-    at = drawn(page, **query)
-    assert says(at, told, "warning")
-    assert says(again(at), told, "warning"), "still after the page was drawn again"
-    key = next(key for key, value in query.items() if value == "nosuch")
-    box = at.selectbox(key=key)
-    box.select_index(len(box.options) - 1)
-    assert not says(again(at), "nosuch", "warning")
-    assert "nosuch" not in at.query_params.get(key, [])
-
-
-@pytest.mark.usefixtures("demo")
-def test_another_question_of_another_data_set_is_no_unknown_one() -> None:
-    at = drawn("search", set="debate", question="q03")
-    at.selectbox(key="set").select_index(0)
-    assert not says(again(at), "there is no", "warning")
-
-
 def test_nothing_chosen_asks_for_a_choice() -> None:
     at = drawn("explore", name="Ada")
     at.multiselect(key="corpora").set_value([])
