@@ -59,13 +59,13 @@ def selectbox_by_id(
         format_func=shown,
         help=help,
         label_visibility=label_visibility,
-        on_change=keep_choice,
+        on_change=_keep_choice,
         args=(key,),
     )
     result = chosen if chosen in ids else default
     if result != default:
         st.query_params[key] = result
-    elif unknown := unknown_in_address(key):
+    elif unknown := _unknown_in_address(key):
         what = noun or f"{label[0].lower()}{label[1:]}"
         st.warning(
             f"There is no {what} “{escaped(unknown)}”; this is “{escaped(shown(result))}”.", icon=":material/link_off:"
@@ -76,13 +76,13 @@ def selectbox_by_id(
     return result
 
 
-def unknown_in_address(key: str) -> str:
+def _unknown_in_address(key: str) -> str:
     """Return the id that the address named although it does not exist, until the person chooses another; otherwise ""."""
     unknown = str(st.session_state.get(_unknown(key), ""))
     return unknown if unknown == st.query_params.get(key) else ""
 
 
-def keep_choice(key: str) -> None:
+def _keep_choice(key: str) -> None:
     """Let what the box of `selectbox_by_id` shows be the person's choice, whatever the address names."""
     st.query_params.pop(key, None)
     st.session_state[_written(key)] = st.session_state[_unknown(key)] = ""

@@ -11,7 +11,6 @@ from berdseye.annotation.judgments.log import Annotator, PairRecord
 from berdseye.app.access.roles import may, right_of_page
 from berdseye.app.access.session import annotator, errors_in_place, judgments, name_entry, role, workspace
 from berdseye.app.cached.overview import batches_waiting
-from berdseye.app.components.choices import keep_choice, selectbox_by_id, unknown_in_address
 from berdseye.app.components.desk import Desk, draw_desk
 from berdseye.app.components.keys import ANNOTATE, key_list, keyboard
 from berdseye.app.components.page_button import page_button
@@ -24,6 +23,7 @@ from berdseye.detectors.labelling import opined
 from berdseye.detectors.trained import adopted_detector
 
 CHOSEN_RUNS = "pairs of runs that you choose"
+_UNKNOWN = "unknown batch"
 
 
 @st.cache_data(max_entries=20, show_spinner="Gathering the pairs of these runs…")
@@ -38,32 +38,38 @@ def chosen_batch(person: Annotator) -> Batch | None:
     """Draw the choice of what to judge and return the batch, or None for pairs of runs. The batches open to this person are
     listed newest first."""
     open_ones = {b.name: b for b in list_batches(judgments()) if b.is_open and b.admits(person)}
-    if not open_ones and not st.query_params.get("batch"):
+    names, asked = [*open_ones, CHOSEN_RUNS], str(st.query_params.get("batch", ""))
+    if asked:  # Streamlit drops a name that is not in the list from the address
+        st.session_state[_UNKNOWN] = "" if asked in names else asked
+    if not open_ones and not st.session_state.get(_UNKNOWN):
         return None
-    chosen = selectbox_by_id(
+    chosen = st.selectbox(
         "What to judge",
-        [*open_ones, CHOSEN_RUNS],
-        "batch",
-        str,
-        noun="batch open to you with the name",
+        names,
+        key="batch",
+        bind="query-params",
         label_visibility="collapsed",
+        on_change=_take_what_is_shown,
     )
-    return open_ones.get(chosen)
+    return open_ones.get(str(chosen))
 
 
 def is_another_queue(batch: Batch | None) -> bool:
-    """Whether the address names a batch that this person cannot judge, so that the page shows another queue. Its pairs are
+    """Whether the address named a batch that this person cannot judge, so that the page shows another queue. Its pairs are
     offered only after a click."""
-    if not unknown_in_address("batch"):
+    unknown, shown = st.session_state.get(_UNKNOWN), CHOSEN_RUNS if batch is None else batch.name
+    if not unknown:
         return False
-    st.button(
-        f"Judge {CHOSEN_RUNS if batch is None else escaped(batch.name)}",
-        icon=":material/rule:",
-        key="judge-another",
-        on_click=keep_choice,
-        args=("batch",),
+    st.warning(
+        f"There is no batch open to you with the name “{escaped(unknown)}”; this is “{escaped(shown)}”.",
+        icon=":material/link_off:",
     )
+    st.button(f"Judge {escaped(shown)}", icon=":material/rule:", key="judge-another", on_click=_take_what_is_shown)
     return True
+
+
+def _take_what_is_shown() -> None:
+    st.session_state.pop(_UNKNOWN, None)
 
 
 def nothing_to_judge(person: Annotator) -> bool:

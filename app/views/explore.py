@@ -64,9 +64,8 @@ def chosen_question(left: DeltaGenerator, right: DeltaGenerator) -> Question | N
     """Draw the choice of a question of a data set, or the boxes to type one with a perspective per line. Return it, or
     None."""
     names = [*dataset_names(workspace()), OWN]
-    with left:
-        dataset = selectbox_by_id("Data set", names, "set", str, label_visibility="collapsed")
-    if dataset != OWN:
+    dataset = left.selectbox("Data set", names, key="set", bind="query-params", label_visibility="collapsed")
+    if dataset != OWN and dataset is not None:
         questions = {q.id: q for q in load_dataset(workspace(), dataset)}
         if not questions:
             return None

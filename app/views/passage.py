@@ -11,7 +11,7 @@ from berdseye.annotation.judgments.verdict_counts import passage_history
 from berdseye.app.access.roles import may
 from berdseye.app.access.session import annotator, errors_in_place, judgments, role, workspace
 from berdseye.app.cached.questions import questions_of
-from berdseye.app.components.choices import passage_address, question_address, selectbox_by_id
+from berdseye.app.components.choices import passage_address, question_address
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.missing import is_missing
 from berdseye.app.components.passage_questions import passage_read, question_cards
@@ -41,10 +41,9 @@ def chosen_passage() -> tuple[Corpus, Passage] | None:
     if is_missing("corpus"):
         return None
     left, right = st.columns([1, 1])
-    with left:
-        name = selectbox_by_id("Corpus", names, "corpus", str)
+    name = left.selectbox("Corpus", names, key="corpus", bind="query-params")
     written = right.text_input("Passage number", key="id", bind="query-params", placeholder="0")
-    opened = open_corpus(workspace(), name)
+    opened = open_corpus(workspace(), name or names[0])
     if not (written or "").strip():
         st.info("Enter the number of a passage, or click the title of a passage on Search, Explore or Failures.")
         return None

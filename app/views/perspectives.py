@@ -25,7 +25,9 @@ _PREVIEWED = 30
 
 def chosen_log() -> EditLog:
     """Draw the choice of a data set and return its edit log."""
-    return EditLog(workspace(), judgments(), selectbox_by_id("Data set", workspace().datasets(), "dataset", str))
+    names = workspace().datasets()
+    name = st.selectbox("Data set", names, key="dataset", bind="query-params")
+    return EditLog(workspace(), judgments(), name or names[0])
 
 
 def chosen_question(replayed: Replayed) -> Question:

@@ -46,8 +46,7 @@ def chosen_question(left: DeltaGenerator, right: DeltaGenerator) -> Question:
     Raises `BadInputError` for a data set without questions.
     """
     names = dataset_names(workspace())
-    with left:
-        dataset = selectbox_by_id("Data set", names, "set", str)
+    dataset = left.selectbox("Data set", names, key="set", bind="query-params") or names[0]
     questions = questions_of(dataset)
     if not questions:
         raise BadInputError("This data set has no questions.", hint="Choose another data set.")

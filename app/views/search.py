@@ -60,11 +60,10 @@ _TABLE_HEIGHT, _READER_HEIGHT = 220, 330
 def chosen_question(place: DeltaGenerator) -> tuple[Question | None, str]:
     """Draw the choice of a question, whose perspectives colour the results: its data set at a place, and the question below.
     Return the question, or None, and the label source."""
-    with place:
-        dataset = selectbox_by_id(
-            "Perspectives of", [NO_QUESTION, *dataset_names(workspace())], "set", str, noun="data set"
-        )
-    questions = {} if dataset == NO_QUESTION else questions_of(dataset)
+    dataset = place.selectbox(
+        "Perspectives of", [NO_QUESTION, *dataset_names(workspace())], key="set", bind="query-params"
+    )
+    questions = {} if dataset in (None, NO_QUESTION) else questions_of(str(dataset))
     if not questions:
         return None, ""
     left, right = st.columns([4, 1.5])

@@ -80,7 +80,7 @@ def test_from_a_map_to_a_passage_to_a_question_in_all_runs(app: Served, page: Pa
 
     main.get_by_role("radio", name="words").press("Space")
     addressed(page, view="words")
-    expect(main.get_by_text("Passages in both groups are omitted")).to_be_visible()
+    expect(main.get_by_text("those in both groups are omitted")).to_be_visible()
     words = main.get_by_test_id("stVegaLiteChart").get_by_role("img")
     assert "P1: " in str(words.text_content())
 

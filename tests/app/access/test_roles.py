@@ -126,7 +126,7 @@ def test_what_a_command_makes_bears_a_name(team: Workspace, tmp_path: Path) -> N
     held = Judgments.open(team.judgments_url)
     person_of(held, Identity(ISSUER, "1", "Rea Sun", "rea@example.org"))
     made = ("--as", "rea@example.org", "batch", "create", "--json", "--file", str(pairs))
-    assert json.loads(done(*made, "one").partition("people a pair")[2])["made_by"] == "Rea Sun"
+    assert json.loads(done(*made, "one").partition("person a pair")[2])["made_by"] == "Rea Sun"
     done("--as", "rea@example.org", "detector", "adopt", "embedded")
     assert json.loads((team.detectors_folder / "adopted.json").read_text())["made_by"] == "Rea Sun"
     (team.folder / "berdseye.toml").write_text("")

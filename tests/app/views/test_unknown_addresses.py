@@ -14,11 +14,6 @@ from tests.app.drawn_page import again, drawn, says
     [
         ("failures", {"run": "nosuch"}, r"no run “nosuch”; this is “\w+ · \w+ · \w+"),
         ("question", {"set": "debate", "question": "nosuch"}, "no question “nosuch”; this is “"),
-        ("question", {"set": "nosuch"}, "no data set “nosuch”; this is “debate”"),
-        ("passage", {"corpus": "nosuch", "id": "1"}, r"no corpus “nosuch”; this is “\w+”"),
-        ("explore", {"set": "nosuch"}, "no data set “nosuch”; this is “debate”"),
-        ("search", {"set": "nosuch"}, "no data set “nosuch”; this is"),
-        ("perspectives", {"dataset": "nosuch"}, "no data set “nosuch”; this is “debate”"),
     ],
 )
 @pytest.mark.usefixtures("demo")
