@@ -61,6 +61,7 @@ AT_ONCE = (
     "detectors/stance/export.py",
     "detectors/stance/four_bits.py",
     "detectors/stance/network.py",
+    "detectors/stance/pruning.py",
     "detectors/stance/rounding.py",
     "detectors/stance/teacher.py",
     "detectors/stance/training.py",

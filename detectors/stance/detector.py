@@ -193,14 +193,12 @@ class _Model:
         self.kept = kept_outputs(sum(name.startswith(PAST) for name in shapes) // 2)
         if not self.kept or set(shapes) != {*INPUTS, *(PAST + name for name in self.kept)}:
             raise unavailable(folder, f"{MODEL_FILE} comes from another version of Berdseye")
-        _, heads, _, size = shapes[PAST + self.kept[0]]
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
         vocabulary = self.tokenizer.get_vocab()
         self.first, self.last = ends(vocabulary)
-        nothing = np.zeros((1, heads, 0, size), dtype=np.float32)
-        past = {PAST + name: nothing for name in self.kept}
-        self.nothing = _Read(0, np.zeros((1, heads * size), dtype=np.float32), past)
+        past = {PAST + name: _nothing(shapes[PAST + name]) for name in self.kept}
+        self.nothing = _Read(0, np.zeros(shapes[INPUTS[-1]], dtype=np.float32), past)
         self._pairs_read: dict[tuple[str, str], tuple[Floats, Floats]] = {}
         self._reading = Lock()
 
@@ -263,6 +261,11 @@ class _Model:
         inputs = {**dict(zip(INPUTS, (*texts, before.mean), strict=True)), **before.past}
         results: list[Any] = self.session.run(list(wanted), inputs)
         return results
+
+
+def _nothing(shape: Sequence[Any]) -> Floats:
+    """Return the keys or values of no tokens, of the shape of an input: [1, heads, any length, width / heads]."""
+    return np.zeros((shape[0], shape[1], 0, shape[3]), dtype=np.float32)
 
 
 def _mean_reading(readings: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:

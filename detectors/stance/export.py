@@ -66,9 +66,11 @@ def export(
     if exact and bits == 4:
         raise BadInputError("An exact export has 32-bit weights, and cannot be stored in 4 bits.")
     folder.mkdir(parents=True, exist_ok=True)
-    width, heads = network.width, network.heads
+    width = network.width
     kept = kept_outputs(len(network.layers))
-    past = [torch.zeros(1, heads, _READ, width // heads) for _ in kept]
+    past = [
+        torch.zeros(1, layer.heads, _READ, width // network.heads) for layer in (*network.parts(), *network.parts())
+    ]
     texts = tuple(torch.ones(1, _NEW, dtype=torch.long) for _ in range(3))
     dynamic = torch.export.Dim.DYNAMIC
     with TemporaryDirectory() as scratch:

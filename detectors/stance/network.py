@@ -27,7 +27,15 @@ _MOST_HIDDEN = 256
 
 
 class Layer(nn.Module):
-    """A layer of BERT or MPNet whose keys and values may continue those of texts that were read before."""
+    """A layer of BERT or MPNet whose keys and values may continue those of texts that were read before.
+
+    `chosen`, int64[heads], are the heads of the base's layer that it has, counted from 0; None: all of them.
+    """
+
+    joined: nn.Linear
+    up: nn.Linear
+    down: nn.Linear
+    chosen: Tensor | None
 
     def __init__(self, layer: Any) -> None:
         super().__init__()
@@ -41,18 +49,21 @@ class Layer(nn.Module):
             self.joined, self.joined_norm = attention.output.dense, attention.output.LayerNorm
             self.heads = int(attention.self.num_attention_heads)
         self.up, self.down, self.norm = layer.intermediate.dense, layer.output.dense, layer.output.LayerNorm
+        self.register_buffer("chosen", None)
 
     def forward(
         self, x: Tensor, mask: Tensor | None, past: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Return the vectors after this layer, and the keys and values, [n, heads, length, width / heads].
 
-        `mask` is added to the scores, [n, 1 or heads, length, length]. Where no GPU computes, the products are written out, since
-        PyTorch's fused attention is several times slower on processors in half precision when gradients are wanted.
+        `mask` is added to the scores, [n, 1 or the base's heads, length, length]. Where no GPU computes, the products are written
+        out, since PyTorch's fused attention is several times slower on processors in half precision when gradients are wanted.
         """
         query, key, value = (self._by_head(part(x)) for part in (self.query, self.key, self.value))
         if past is not None:
             key, value = torch.cat([past[0], key], dim=2), torch.cat([past[1], value], dim=2)
+        if mask is not None and mask.shape[1] > 1 and self.chosen is not None:
+            mask = mask[:, self.chosen]
         if x.is_cuda:
             seen = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
         else:
@@ -62,6 +73,15 @@ class Layer(nn.Module):
             seen = torch.softmax(scores, dim=-1, dtype=x.dtype) @ value
         x = self.joined_norm(x + self.joined(seen.transpose(1, 2).flatten(2)))
         return self.norm(x + self.down(nn.functional.gelu(self.up(x)))), (key, value)
+
+    def keep(self, heads: Tensor, neurons: Tensor) -> None:
+        """Leave these heads and neurons, which are counted from 0, int64[n]."""
+        width = self.query.out_features // self.heads
+        entries = (heads[:, None] * width + torch.arange(width)).flatten()
+        self.query, self.key, self.value = (_outputs(part, entries) for part in (self.query, self.key, self.value))
+        self.joined, self.up = _inputs(self.joined, entries), _outputs(self.up, neurons)
+        self.down = _inputs(self.down, neurons)
+        self.heads, self.chosen = len(heads), heads if self.chosen is None else self.chosen[heads]
 
     def _by_head(self, x: Tensor) -> Tensor:
         return x.reshape(*x.shape[:2], self.heads, -1).transpose(1, 2)
@@ -84,7 +104,6 @@ class StanceNetwork(nn.Module):
         self.first_place = 2 if isinstance(encoder, MPNetModel) else 0
         self.nearness = getattr(encoder.encoder, "relative_attention_bias", None)
         self.layers = nn.ModuleList(Layer(layer) for layer in encoder.encoder.layer)
-        self.numbers = tuple(range(len(self.layers)))
         self.width, self.heads = int(encoder.config.hidden_size), int(encoder.config.num_attention_heads)
         self.hidden = nn.Linear(4 * self.width, min(self.width, _MOST_HIDDEN))
         self.out = nn.Linear(self.hidden.out_features, len(STANCES))
@@ -116,23 +135,9 @@ class StanceNetwork(nn.Module):
         passages = means[:, :1].expand(-1, means.shape[1] - 1, -1)
         return self.logits(passages[there], means[:, 1:][there]), states
 
-    def spread_layers(self, count: int) -> list[int]:
-        """Return the places of `count` of the layers at equal distances, counted from 0; the last layer is always among them.
-
-        Raises `BadInputError` if there are not so many layers.
-        """
-        if not 0 < count <= len(self.layers):
-            raise BadInputError(f"The base has {len(self.layers)} layers, so that {count} of them cannot stay.")
-        return [(place + 1) * len(self.layers) // count - 1 for place in range(count)]
-
-    def keep_layers(self, count: int) -> None:
-        """Leave the `spread_layers`; `numbers` has the places that they had in the base.
-
-        Raises `BadInputError` if there are not so many layers.
-        """
-        places = self.spread_layers(count)
-        self.layers = nn.ModuleList(self.layers[place] for place in places)
-        self.numbers = tuple(self.numbers[place] for place in places)
+    def parts(self) -> list[Layer]:
+        """Return the layers, from the first to the last."""
+        return [layer for layer in self.layers if isinstance(layer, Layer)]
 
     def frozen(self) -> list[nn.Parameter]:
         """Return the parameters that a training leaves as they are: the table of words, and what MPNet adds for distances."""
@@ -172,6 +177,22 @@ class StanceNetwork(nn.Module):
         """Return the logits of features, float32[n, 3]."""
         logits: Tensor = self.out(features[..., :-1])
         return logits + features[..., -1:] * self.skip
+
+
+def _outputs(part: nn.Linear, entries: Tensor) -> nn.Linear:
+    """Return a part that computes some of the outputs of another one."""
+    return _linear(part.weight[entries], part.bias[entries])
+
+
+def _inputs(part: nn.Linear, entries: Tensor) -> nn.Linear:
+    """Return a part that reads some of the inputs of another one."""
+    return _linear(part.weight[:, entries], part.bias)
+
+
+def _linear(weight: Tensor, bias: Tensor) -> nn.Linear:
+    made = nn.Linear(weight.shape[1], weight.shape[0])
+    made.weight.data, made.bias.data = weight.detach().clone(), bias.detach().clone()
+    return made
 
 
 class Packed(NamedTuple):

@@ -2,8 +2,9 @@
 
 The teacher's probabilities count as much as the labels, so that the student also learns from passages without labels
 (`berdseye.detectors.stance.unlabelled`). The student's states count too, as in TinyBERT (Jiao et al., Findings of EMNLP 2020),
-without its attention maps. A student that begins as some of its teacher's layers should have the teacher's states after them. For
-one of another base, linear maps of its states after a third, two thirds and all of its layers should give the teacher's there.
+without its attention maps. A student that was made of its teacher (`berdseye.detectors.stance.pruning`) should have the teacher's
+states after every second layer. For one of another base, linear maps of its states after a third, two thirds and all of its
+layers should give the teacher's there.
 """
 
 from collections.abc import Sequence
@@ -88,19 +89,13 @@ class StateLoss(nn.Module):
         return (torch.stack(differences).mean(0) * there).sum() / there.sum()
 
 
-def pupil(network: StanceNetwork, layers: int) -> StanceNetwork:
-    """Return a copy of a network with so many of its layers, which the network can teach.
+def teacher_of_its_part(network: StanceNetwork, *, half: bool = False) -> Teacher:
+    """Return a network as the teacher of one that was made of it, with as many layers.
 
-    Raises `BadInputError` if it has not so many.
+    The states after every second layer are compared, the last one's among them.
     """
-    copied = deepcopy(network)
-    copied.keep_layers(layers)
-    return copied
-
-
-def teacher_of_pupil(network: StanceNetwork, student: StanceNetwork, *, half: bool = False) -> Teacher:
-    """Return a network as the teacher of its `pupil`."""
-    layers = [(mine, network.numbers.index(number)) for mine, number in enumerate(student.numbers)]
+    last = len(network.layers) - 1
+    layers = [(place, place) for place in range(last % 2, last + 1, 2)]
     return Teacher(network, torch.arange(network.words.num_embeddings), layers, half=half)
 
 

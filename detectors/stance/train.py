@@ -1,11 +1,11 @@
 """Train the detector `stance`: `python -m berdseye.detectors.stance.train DATA_FOLDER BASE [--work FOLDER] [--out FOLDER]`.
 
 The data folder has `stance/pairs.parquet` and the debates of `perspectrum/`. With `--teacher`, a larger network is trained first
-and then teaches; what is written is the mean of a network that was taught and one that was not. With `--layers`, the base itself
-is trained first and then teaches some of its layers, which are written. Both take minutes on a GPU (`--device cuda`), and a
-training without a teacher one to two hours on two cores; run the same command again with the same work folder to resume. The
-threshold is the mean of those that the dev parts of the held-out sources suggest, and the figures of the card are measured on
-test parts, each at the threshold of the other sources. `berdseye detector transfer` has more.
+and then teaches; what is written is the mean of a network that was taught and one that was not. With `--narrow`, the base itself
+is trained first and then teaches a network with fewer of its heads and neurons, which is written. Both take minutes on a GPU
+(`--device cuda`), and a training without a teacher one to two hours on two cores; run the same command again with the same work
+folder to resume. The threshold is the mean of those that the dev parts of the held-out sources suggest, and the figures of the
+card are measured on test parts, each at the threshold of the other sources. `berdseye detector transfer` has more.
 """
 
 import argparse
@@ -13,7 +13,9 @@ import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from berdseye.detectors.stance.training import StanceSettings
 
 _EDGE = 1e-6
+_BATCHES_FOR_IMPORTANCE = 12
 Examples = Mapping[str, Sequence[Example]]
 DATA_FILES = (PAIRS_FILE, *(DEBATES_FOLDER / name for name in SOURCES), CLAIMS_FILE, POOL_FILE, SPLIT_FILE)
 OUT = Path(__file__).parents[1] / "weights"
@@ -86,7 +89,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "The network is also trained without it, and the weights of both are averaged.",
     )
     parser.add_argument(
-        "--layers", type=int, metavar="N", help="Train the base first; then it teaches N of its layers, which are kept."
+        "--narrow",
+        type=int,
+        nargs=2,
+        metavar=("HEADS", "NEURONS"),
+        help="Train the base first; then it teaches a network whose layers have so many of its heads and neurons.",
     )
     parser.add_argument(
         "--texts",
@@ -136,12 +143,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _wrong_combination(options: argparse.Namespace) -> str | None:
     """Return what is wrong with options that do not go together."""
-    if options.layers is not None and options.teacher is not None:
-        return "--layers makes the base the teacher, and cannot be combined with --teacher"
+    if options.narrow is not None and options.teacher is not None:
+        return "--narrow makes the base the teacher, and cannot be combined with --teacher"
     if options.rounded and options.exact:
         return "--rounded stores weights in 4 bits, and --exact in 32: choose one of them"
-    if options.texts is not None and options.layers is None and options.teacher is None:
-        return "--texts needs a teacher: --teacher or --layers"
+    if options.texts is not None and options.narrow is None and options.teacher is None:
+        return "--texts needs a teacher: --teacher or --narrow"
     return None
 
 
@@ -179,7 +186,7 @@ def _trained(
     if options.rounded:
         check_sizes(network)
     run = _Run(options, settings, network, tokenizer, training_examples(options.folder, settings.seed))
-    if options.layers is not None:
+    if options.narrow is not None:
         made = _taught_by_its_base(run)
     elif options.teacher is not None:
         made = _taught_by_another_base(run)
@@ -191,7 +198,7 @@ def _trained(
         "teacher": made.teacher,
         "texts": {} if options.texts is None else {path.name: _hash(path) for path in text_files(options.texts)},
         "words": made.network.words.num_embeddings,
-        "layers": made.network.numbers,
+        "narrow": options.narrow,
         "examples": {name: len(rows) for name, rows in made.shown.items()},
     }
     return made.network, tokenizer, card
@@ -230,16 +237,21 @@ def _taught_by_another_base(run: _Run) -> _Trained:
 
 
 def _taught_by_its_base(run: _Run) -> _Trained:
-    """Train the base, which then teaches some of its layers; both have the smaller table of words, if one is asked for."""
-    from berdseye.detectors.stance.teacher import pupil, teacher_of_pupil
+    """Train the base, which then teaches what `narrowed` makes of it; both have the smaller table of words, if asked for."""
+    from berdseye.detectors.stance.batches import mixed_batches
+    from berdseye.detectors.stance.pruning import check_narrower, narrowed
+    from berdseye.detectors.stance.teacher import teacher_of_its_part
 
-    options, base = run.options, run.network
-    base.spread_layers(options.layers)
+    options, settings, base = run.options, run.settings, run.network
+    heads, neurons = options.narrow
+    check_narrower(base, heads, neurons)
     shown = _with_unlabelled(run)
     _keep_words(run, base, shown)
     _train_teacher(run, base, run.tokenizer)
-    student = pupil(base, options.layers)
-    steps = _train(run, student, shown, teacher_of_pupil(base, student, half=run.settings.half))
+    batches = mixed_batches(shown, run.tokenizer, Random(settings.seed), settings.batch_tokens)
+    texts = (batch.packed for batch in islice(batches, _BATCHES_FOR_IMPORTANCE))
+    student = narrowed(base, heads, neurons, texts, device=settings.device)
+    steps = _train(run, student, shown, teacher_of_its_part(base, half=settings.half))
     return _Trained(student, steps, shown, _card_of_teacher(options))
 
 
