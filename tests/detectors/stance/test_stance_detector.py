@@ -41,8 +41,8 @@ def test_it_is_small_enough_to_ship() -> None:
 def test_it_tells_support_from_opposition_and_from_another_topic() -> None:
     detector = StanceDetector()
     found = detector.stances(SAMPLE[:3])
-    assert found[:2].argmax(axis=1).tolist() == [0, 1]
-    assert found[0, 0] > detector.threshold > found[2, 0]
+    assert found[0, 0] > detector.threshold > max(found[1:, 0])
+    assert found[1].argmax() == 1
 
 
 def test_probabilities_are_those_of_three_stances() -> None:
