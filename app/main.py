@@ -14,6 +14,7 @@ from berdseye.app.access.session import (
     timed,
 )
 from berdseye.app.components.browser_state import redraw_when_reconnected
+from berdseye.app.components.chart_scrolling import let_keys_scroll_charts
 from berdseye.app.components.first_steps import note_visit
 from berdseye.app.components.job_box import job_line
 from berdseye.app.components.last_judgments import last_judgments_button
@@ -49,6 +50,7 @@ def main() -> None:
             enter(here)
             apply_style()
             redraw_when_reconnected()
+            let_keys_scroll_charts()
             with page_head(here):
                 last_judgments_button(here)
                 palette(here)

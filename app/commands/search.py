@@ -37,12 +37,15 @@ def detect(
 
     Example: `berdseye detect "Mornings are calmer since the blazers came." "School uniforms should be compulsory." --json`
     """
+    from berdseye.data.errors import BadInputError
     from berdseye.data.records import Pair
     from berdseye.detectors.labelling import opined_at_once
 
     chosen = chosen_detector(detector, workspace)
     path = Path(passage) if len(passage) < 250 else None
     text = path.read_text(encoding="utf-8") if path is not None and path.is_file() else passage
+    if not all(one.strip() for one in (text, *perspective)):
+        raise BadInputError("The passage and each perspective must have at least one word.")
     ws = workspace_if_any(workspace)
     found = opined_at_once(ws, chosen, [Pair(text, p, title) for p in perspective])
     rows = [
@@ -114,6 +117,8 @@ def search(
     if json:
         print_json(rows)
         return
+    if not rows:
+        note(f"No passage of {corpus} was found for '{question}'")
     for row in rows:
         print(f"{row['rank']}. {row['title']}  [{row['passage']}, {row['score']:.3f}]\n   {row['text']}\n")
 

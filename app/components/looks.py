@@ -19,7 +19,7 @@ _ROOM = """
 .stMainBlockContainer > [data-testid="stVerticalBlock"], .stMainBlockContainer > * > * > [data-testid="stVerticalBlock"] {
   gap: 0.75rem;
 }
-.st-key-kept_name, .st-key-reconnected, .st-key-keyboard { position: absolute; }
+.st-key-kept_name, .st-key-reconnected, .st-key-chart_scrolling, .st-key-keyboard { position: absolute; }
 [data-testid="stLayoutWrapper"]:has(> .st-key-question-heading) {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
 }

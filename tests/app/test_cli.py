@@ -234,6 +234,17 @@ def test_detect_prints_the_probability_and_the_detector() -> None:
     assert {row["opinion"] for row in rows} <= {"supports", "opposes", "neither", "unsure", "on topic", "off topic"}
 
 
+@pytest.mark.parametrize("texts", [("", "Uniforms are bad."), ("Uniforms are compulsory here.", "They help.", " ")])
+def test_detect_refuses_a_text_without_a_word(command: Command, texts: tuple[str, ...]) -> None:
+    assert "The passage and each perspective must have at least one word." in one_line(command("detect", *texts))
+
+
+def test_a_search_that_finds_nothing_says_so(command: Command, demo_workspace: Workspace) -> None:
+    asked = ("search", "Xylqzt vprmkw?", "--corpus", "web", "--workspace", demo_workspace.folder)
+    assert command(*asked) == (0, "", "No passage of web was found for 'Xylqzt vprmkw?'\n")
+    assert command(*asked, "--json").out == "[]\n"
+
+
 # Exports --------------------------------------------------------------------------------------------------------------
 
 

@@ -100,7 +100,7 @@ def test_a_chip_records_the_opposite_with_the_page_and_undo_takes_it_back() -> N
 
 @pytest.mark.usefixtures("demo")
 def test_a_detector_of_topics_says_no_side() -> None:
-    at = drawn("compare", name="Ada", labels_a="stance", **UNIFORMS)
+    at = drawn("compare", name="Ada", labels_a="embedded", **UNIFORMS)
     labels = [chip.label for chip in chips(at)]
     assert {label[3:] for label in labels} == {"on topic", "off topic", "unsure"}
     chips(at)[0].click()

@@ -173,7 +173,9 @@ def test_a_bin_without_an_interval_shows_a_dash(demo: Workspace) -> None:
     """A bin with both labels, but of one question, has no interval over questions."""
     pairs = of_gold(demo).table
     of_one = pairs[pairs["question"] == pairs["question"].iloc[0]].drop_duplicates("supports")["pair"].tolist()
-    LabelStore(demo).put("stance", parse_detector("stance", demo).version, of_one, [0.99] * 2, [0.0] * 2)
+    supports = [0.99 if pair in of_one else 0.05 for pair in pairs["pair"]]
+    version = parse_detector("stance", demo).version
+    LabelStore(demo).put("stance", version, pairs["pair"].tolist(), supports, [0.0] * len(pairs))
     bins = next(table for table in drawn("detector_lab", detector="stance").dataframe if "low" in table.value)
     assert bins.value["low"].isna().any()
     assert bins.proto.placeholder == "–"
