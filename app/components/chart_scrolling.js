@@ -2,8 +2,7 @@
 const CHARTS = '[data-testid="stVegaLiteChart"]';
 
 export default function ({ parentElement }) {
-  parentElement.berdseyeScrolling?.abort();
-  const stop = (parentElement.berdseyeScrolling = new AbortController());
+  parentElement.berdseyeScrolling?.();
   let waiting = 0;
   const look = () => {
     waiting = 0;
@@ -14,11 +13,12 @@ export default function ({ parentElement }) {
   };
   const lookSoon = () => { waiting ||= requestAnimationFrame(look); };
   const observer = new ResizeObserver(lookSoon);
-  const found = new MutationObserver(() => {
-    for (const marks of document.querySelectorAll(`${CHARTS} .marks`)) observer.observe(marks);
-  });
+  const watch = () => {
+    for (const part of document.querySelectorAll(`${CHARTS}, ${CHARTS} .marks`)) observer.observe(part);
+  };
+  const found = new MutationObserver(watch);
+  watch();
   found.observe(document.querySelector('[data-testid="stMain"]'), { childList: true, subtree: true });
-  window.addEventListener("resize", lookSoon, { signal: stop.signal });
-  stop.signal.addEventListener("abort", () => { found.disconnect(); observer.disconnect(); cancelAnimationFrame(waiting); });
-  return () => stop.abort();
+  const stop = () => { found.disconnect(); observer.disconnect(); cancelAnimationFrame(waiting); };
+  return (parentElement.berdseyeScrolling = stop);
 }

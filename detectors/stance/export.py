@@ -69,7 +69,8 @@ def export(
     width = network.width
     kept = kept_outputs(len(network.layers))
     past = [
-        torch.zeros(1, layer.heads, _READ, width // network.heads) for layer in (*network.parts(), *network.parts())
+        torch.zeros(1, layer.heads, _READ, width // network.heads)
+        for layer in (*network.layer_list(), *network.layer_list())
     ]
     texts = tuple(torch.ones(1, _NEW, dtype=torch.long) for _ in range(3))
     dynamic = torch.export.Dim.DYNAMIC

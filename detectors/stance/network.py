@@ -135,7 +135,7 @@ class StanceNetwork(nn.Module):
         passages = means[:, :1].expand(-1, means.shape[1] - 1, -1)
         return self.logits(passages[there], means[:, 1:][there]), states
 
-    def parts(self) -> list[Layer]:
+    def layer_list(self) -> list[Layer]:
         """Return the layers, from the first to the last."""
         return [layer for layer in self.layers if isinstance(layer, Layer)]
 

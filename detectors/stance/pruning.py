@@ -25,7 +25,7 @@ class Importance(NamedTuple):
 
 def check_narrower(network: StanceNetwork, heads: int, neurons: int) -> None:
     """Raise `BadInputError` if a layer of a network has not so many heads and neurons."""
-    for layer in network.parts():
+    for layer in network.layer_list():
         for wanted, there, what in ((heads, layer.heads, "heads"), (neurons, layer.up.out_features, "neurons")):
             if not 0 < wanted <= there:
                 raise BadInputError(
@@ -40,7 +40,7 @@ def importance(network: StanceNetwork, texts: Iterable[Packed]) -> list[Importan
     It is the root mean square of a neuron's output over the tokens, or the root of the sum of those of a head's outputs, each
     times the norm of its weights in the next product.
     """
-    layers = network.parts()
+    layers = network.layer_list()
     squares = {part: torch.zeros(part.in_features) for layer in layers for part in (layer.joined, layer.down)}
 
     def add(part: nn.Module, inputs: tuple[Tensor, ...]) -> None:
@@ -73,7 +73,7 @@ def narrowed(
     copied = deepcopy(network).to(device)
     found = importance(copied, (packed.on(device) for packed in texts))
     copied.cpu()
-    for layer, (of_heads, of_neurons) in zip(copied.parts(), found, strict=True):
+    for layer, (of_heads, of_neurons) in zip(copied.layer_list(), found, strict=True):
         layer.keep(_largest(of_heads, heads), _largest(of_neurons, neurons))
     return copied
 

@@ -49,6 +49,18 @@ def test_from_a_hole_to_the_passages_around_it(app: Served, page: Page) -> None:
     expect(page.get_by_role("heading", level=2)).to_have_text(said)
 
 
+def test_keys_scroll_a_chart_that_is_wider_than_the_screen(app: Served, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    go(page, f"{app.url}/failures?run={PAGES}")
+    chart = page.get_by_test_id("stVegaLiteChart").first
+    expect(chart).to_have_attribute("tabindex", "0")
+    chart.focus()
+    page.keyboard.press("ArrowLeft")  # the numbers are in sight; the questions are to their left
+    page.wait_for_function("chart => chart.scrollLeft < 0", arg=chart.element_handle())
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(chart).not_to_have_attribute("tabindex", re.compile(".*"))
+
+
 def test_a_label_is_corrected_by_key_beside_its_hole_and_taken_back(own_app: Served, page: Page) -> None:
     hole = f"run={PAGES}&of={PAGES}&labels=human%3Eembedded&question=car-free-centres&place=1"
     visit(page, f"{own_app.url}/failures?{hole}", "Fay")

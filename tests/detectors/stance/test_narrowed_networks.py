@@ -44,7 +44,7 @@ def test_a_narrowed_network_has_what_was_asked_for_and_the_other_one_stays(
     before = {name: value.clone() for name, value in network.state_dict().items()}
     texts = [texts_read(tokenizer)]
     student = narrowed(network, heads, neurons, texts)
-    for old, found, layer in zip(network.parts(), importance(network, texts), student.parts(), strict=True):
+    for old, found, layer in zip(network.layer_list(), importance(network, texts), student.layer_list(), strict=True):
         assert (layer.heads, layer.up.out_features, layer.down.in_features) == (heads, neurons, neurons)
         assert layer.chosen is not None
         kept = set(layer.chosen.tolist())
@@ -58,15 +58,15 @@ def test_a_narrowed_network_has_what_was_asked_for_and_the_other_one_stays(
 @torch.no_grad()
 def test_what_adds_nothing_can_go(base: Path) -> None:
     network, tokenizer = begun(base)
-    for layer in network.parts():
+    for layer in network.layer_list():
         layer.joined.weight[:, 16:32] = 0  # the second of four heads
         layer.down.weight[:, ::2] = 0
     texts = texts_read(tokenizer)
     student = narrowed(network, 3, 64, [texts])
-    assert all(layer.chosen.tolist() == [0, 2, 3] for layer in student.parts() if layer.chosen is not None)
+    assert all(layer.chosen.tolist() == [0, 2, 3] for layer in student.layer_list() if layer.chosen is not None)
     assert torch.allclose(student.read(texts)[0], network.read(texts)[0], atol=1e-5)
     again = narrowed(student, 2, 64, [texts])
-    assert all(set(layer.chosen.tolist()) < {0, 2, 3} for layer in again.parts() if layer.chosen is not None)
+    assert all(set(layer.chosen.tolist()) < {0, 2, 3} for layer in again.layer_list() if layer.chosen is not None)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_states_are_compared_after_every_second_layer(base: Path) -> None:
     assert [*teacher.state_loss(network.width).parameters()] == []
     student = narrowed(network, 2, 64, [batch])
     assert float(teacher.state_loss(student.width)(student.read(batch)[1], output, batch)) > 0
-    network.layers = torch.nn.ModuleList(network.parts()[:3])
+    network.layers = torch.nn.ModuleList(network.layer_list()[:3])
     assert teacher_of_its_part(network).layers == [(0, 0), (2, 2)]
 
 
