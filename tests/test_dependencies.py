@@ -52,7 +52,7 @@ HOMES = {
     "fast": ("retrieval/lexical/compiled.py", "retrieval/lexical/compiled_pieces.py"),
     "cluster": ("retrieval/cluster/",),
     "wikipedia": ("data/wikipedia/tables.py",),
-    "onnx": ("detectors/local/pair_model.py", "detectors/stance/compact.py", "detectors/stance/export.py"),
+    "onnx": ("detectors/local/pair_model.py",),
 }
 """Where an extra's packages may be imported."""
 AT_ONCE = (
@@ -63,6 +63,7 @@ AT_ONCE = (
     "detectors/stance/network.py",
     "detectors/stance/pruning.py",
     "detectors/stance/rounding.py",
+    "detectors/stance/stored_network.py",
     "detectors/stance/teacher.py",
     "detectors/stance/training.py",
     "detectors/stance/vocabulary.py",

@@ -29,7 +29,7 @@ from berdseye.evaluation.detection.improvement import ADOPTS
 
 TABS = ("Detectors", "Train a better one", "Training sets")
 KINDS = {
-    "stance": "The last layer of `stance`, fitted further. Trains in seconds; useful from 50 judgments.",
+    "stance": "The biases and norms of `stance`, trained further. Trains in minutes; useful from 200 judgments.",
     "head": "A logistic head over the features of `embedded`. Trains in seconds; useful from 20 judgments.",
     "crossencoder": "A cross-encoder. Trains in minutes; needs a base model and several hundred judgments.",
     "lora": "LoRA on a language model. Needs a GPU, a base model and several thousand judgments.",

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import torch
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
+from berdseye.detectors.protocol import Floats
 from berdseye.detectors.stance.four_bits import GROUP, LARGE, FourBits, four_bits, restored
 
 _OFFSET, _BITS = 8, 4
@@ -20,8 +21,9 @@ _LOW_HALF = (1 << _BITS) - 1
 _OPSET = 21
 """The first version of the operators in which groups of 4-bit integers can have scales; the operators that the exporter writes
 mean the same in it as in version 20."""
-_QUANTIZED, _STEPS, _ZEROS = "_quantized", "_scale", "_zero_point"
+QUANTIZED, STEPS, ZEROS = "_quantized", "_scale", "_zero_point"
 """What the quantiser of ONNX Runtime appends to a weight's name for its integers, their steps and their zero points."""
+_PACKED, _SCALES = "_packed", "_group_scales"
 _MASK, _SHIFT, _MIDDLE, _GROUPED, _JOINED = (
     f"four_bits_{name}" for name in ("mask", "shift", "middle", "grouped", "joined")
 )
@@ -62,7 +64,7 @@ def pack_weights(model: ModelProto, weights: Mapping[str, FourBits], table: str)
     must not have been quantised, is read without another rounding.
     """
     matrices = {name: stored for name, stored in weights.items() if name != table}
-    replaced = {table, *(name + _QUANTIZED for name in matrices)}
+    replaced = {table, *(name + QUANTIZED for name in matrices)}
     constants = [entry for entry in model.graph.initializer if entry.name not in replaced]
     constants += [constant for name, stored in matrices.items() for constant in _matrix(name, stored)]
     constants += _table(table, weights[table])
@@ -78,6 +80,17 @@ def pack_weights(model: ModelProto, weights: Mapping[str, FourBits], table: str)
             operators.version = max(operators.version, _OPSET)
 
 
+def unpacked(name: str, constants: Mapping[str, TensorProto]) -> Floats:
+    """Return a weight that `pack_weights` stored among the constants of a model: a matrix as float32[inputs, outputs], or a table
+    as float32[n, width]."""
+    packed, scales = constants[name + _PACKED], torch.tensor(numpy_helper.to_array(constants[name + _SCALES]))
+    integers = numpy_helper.to_array(packed)
+    if packed.data_type == TensorProto.INT4:
+        return restored(FourBits(torch.tensor(integers.astype(np.int8).T), scales.T)).T.numpy()
+    halves = np.concatenate([integers & _LOW_HALF, integers >> _BITS], axis=1).astype(np.int8) - _OFFSET
+    return restored(FourBits(torch.tensor(halves), scales.squeeze(-1))).numpy()
+
+
 def _pairs(low: npt.NDArray[np.signedinteger], high: npt.NDArray[np.signedinteger]) -> npt.NDArray[np.uint8]:
     """Return two arrays of integers from 0 to 15 in one, uint8: the first in the low bits."""
     return ((low & _LOW_HALF) | (high & _LOW_HALF) << _BITS).astype(np.uint8)
@@ -89,18 +102,18 @@ def _matrix(name: str, stored: FourBits) -> list[TensorProto]:
     flat = integers.ravel().astype(np.int16)
     packed = _pairs(flat[::2], flat[1::2]).tobytes()
     return [
-        helper.make_tensor(f"{name}_packed", TensorProto.INT4, integers.shape, packed, raw=True),
-        numpy_helper.from_array(stored.scales.T.contiguous().numpy(), f"{name}_group_scales"),
+        helper.make_tensor(name + _PACKED, TensorProto.INT4, integers.shape, packed, raw=True),
+        numpy_helper.from_array(stored.scales.T.contiguous().numpy(), name + _SCALES),
     ]
 
 
 def _matrix_nodes(name: str) -> list[NodeProto]:
     """Return what computes the 8-bit integers of a matrix: its numbers in 4 bits, times their scales, divided by their steps."""
-    packed, scales, whole = f"{name}_packed", f"{name}_float_scales", f"{name}_whole"
+    packed, scales, whole = name + _PACKED, f"{name}_float_scales", f"{name}_whole"
     return [
-        helper.make_node("Cast", [f"{name}_group_scales"], [scales], to=TensorProto.FLOAT),
+        helper.make_node("Cast", [name + _SCALES], [scales], to=TensorProto.FLOAT),
         helper.make_node("DequantizeLinear", [packed, scales], [whole], axis=0, block_size=GROUP),
-        helper.make_node("QuantizeLinear", [whole, name + _STEPS, name + _ZEROS], [name + _QUANTIZED], axis=1),
+        helper.make_node("QuantizeLinear", [whole, name + STEPS, name + ZEROS], [name + QUANTIZED], axis=1),
     ]
 
 
@@ -110,8 +123,8 @@ def _table(name: str, stored: FourBits) -> list[TensorProto]:
     first, second = np.split(stored.integers.numpy().astype(np.int16) + _OFFSET, 2, axis=1)
     scales = stored.scales.numpy().reshape(entries, groups, 1)
     return [
-        numpy_helper.from_array(_pairs(first, second), f"{name}_packed"),
-        numpy_helper.from_array(scales, f"{name}_group_scales"),
+        numpy_helper.from_array(_pairs(first, second), name + _PACKED),
+        numpy_helper.from_array(scales, name + _SCALES),
         numpy_helper.from_array(np.array(_LOW_HALF, dtype=np.uint8), _MASK),
         numpy_helper.from_array(np.array(_BITS, dtype=np.uint8), _SHIFT),
         numpy_helper.from_array(np.array(_OFFSET, dtype=np.float32), _MIDDLE),
@@ -127,14 +140,14 @@ def _row_nodes(node: NodeProto, table: str) -> list[NodeProto]:
     """
     ids, out = node.input[1], node.output[0]
     return [
-        helper.make_node("Gather", [f"{table}_packed", ids], [f"{out}_packed"]),
+        helper.make_node("Gather", [table + _PACKED, ids], [f"{out}_packed"]),
         helper.make_node("BitwiseAnd", [f"{out}_packed", _MASK], [f"{out}_first"]),
         helper.make_node("BitShift", [f"{out}_packed", _SHIFT], [f"{out}_second"], direction="RIGHT"),
         helper.make_node("Concat", [f"{out}_first", f"{out}_second"], [f"{out}_both"], axis=-1),
         helper.make_node("Cast", [f"{out}_both"], [f"{out}_float"], to=TensorProto.FLOAT),
         helper.make_node("Sub", [f"{out}_float", _MIDDLE], [f"{out}_integers"]),
         helper.make_node("Reshape", [f"{out}_integers", _GROUPED], [f"{out}_grouped"]),
-        helper.make_node("Gather", [f"{table}_group_scales", ids], [f"{out}_group_scales"]),
+        helper.make_node("Gather", [table + _SCALES, ids], [f"{out}_group_scales"]),
         helper.make_node("Cast", [f"{out}_group_scales"], [f"{out}_scales"], to=TensorProto.FLOAT),
         helper.make_node("Mul", [f"{out}_grouped", f"{out}_scales"], [f"{out}_scaled"]),
         helper.make_node("Reshape", [f"{out}_scaled", _JOINED], [out]),

@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from berdseye.data.grammar import Call
-from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Pair
 from berdseye.data.texts.passages import clean
 from berdseye.detectors.local.windows import readable
 from berdseye.detectors.protocol import Bools, Floats
-from berdseye.detectors.stance.adaptation import Adaptation, moved_stances
+from berdseye.detectors.stance.adaptation import Adaptation
 from berdseye.detectors.stance.network_files import (
     MODEL_FILE,
     TOKENIZER_FILE,
@@ -35,23 +34,26 @@ from berdseye.detectors.stance.network_files import (
 from berdseye.detectors.stance.reasons import claim_and_reason, readings_of
 
 INPUTS = ("ids", "places", "kinds", "passage")
-OUTPUTS = ("probabilities", "features", "mean")
+OUTPUTS = ("probabilities", "mean")
 PAST = "past_"
 """The network's graph has these inputs and outputs beside those of `kept_outputs`."""
+WITHIN = "network."
+"""What the names of the network's parameters begin with in the graph."""
 MOST_PASSAGE_TOKENS, MOST_PERSPECTIVE_TOKENS = 224, 64
 """A longer passage is read in windows that overlap by a quarter; a longer perspective is cut at its end."""
 _MOST_THREADS = 8
 _SLOWER = ("SkipLayerNormFusion",)
 """What ONNX Runtime does to a graph that makes this one slower: a passage takes 14.9 ms with it and 12.6 ms without."""
 _MOST_KEPT = 4096
-"""How many pairs that were read are kept, in about 10 MB: a training, its measuring, its grade and its comparison with another
-adaptation read the same ones."""
+"""How many pairs that were read are kept: a training, its measuring, its grade and its comparison with another detector read the
+same ones."""
+_EDGE = 1e-6
 
 
 class StanceDetector:
     """A cross-encoder that was trained on inference and on arguments; `detectors/weights/README.md` has its card.
 
-    With an `adaptation` its last layer was trained further, on labels of a workspace.
+    With an `adaptation` it was trained further, on labels of a workspace.
     """
 
     pairs_at_once = 64
@@ -60,8 +62,8 @@ class StanceDetector:
     def __init__(
         self, folder: Path | None = None, adaptation: Adaptation | None = None, trained: str | None = None
     ) -> None:
-        self._folder = folder or shipped_folder()
-        self._card = card_of(self._folder)
+        self.folder = folder or shipped_folder()
+        self._card = card_of(self.folder)
         self.name = str(Call("stance", () if trained is None else (trained,)))
         self.adaptation = adaptation
         if adaptation is None:
@@ -79,7 +81,7 @@ class StanceDetector:
     @cached_property
     def model(self) -> "_Model":
         """The opened network, which is not needed to name the detector; raises `UnavailableError` if its files are damaged."""
-        return _model_of(self._folder, state_of(self._folder))
+        return _model_of(self.folder, state_of(self.folder), self.adaptation)
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
         """Return P(supports) of each pair, float32[n_pairs]."""
@@ -91,43 +93,14 @@ class StanceDetector:
         A long passage has the stance of the window that supports the perspective most, or else opposes it most. A pair with an
         empty text has the stance "neither".
         """
-        stances, features = self.read(pairs)
-        return stances if self.adaptation is None else self.adaptation.stances(stances, features)
-
-    def cut(self, pairs: Sequence[Pair]) -> Bools:
-        """Return for which pairs the perspective is cut at its end, bool[n_pairs]; passages are read whole, in windows."""
-        out = np.zeros(len(pairs), dtype=np.bool_)
-        places = readable(pairs)
-        statements = [clean(pairs[place].perspective) for place in places]
-        long = {text: self.model.is_cut(text) for text in dict.fromkeys(statements)}
-        out[places] = [long[text] for text in statements]
-        return out
-
-    def read_all(self, pairs: Sequence[Pair], *, progress: Progress = silent) -> tuple[Floats, Floats]:
-        """Return what `read` returns, for many pairs."""
-        parts = []
-        for start in range(0, len(pairs), self.pairs_at_once):
-            parts.append(self.read(pairs[start : start + self.pairs_at_once]))
-            progress(min(start + self.pairs_at_once, len(pairs)), "pairs", len(pairs))
-        stances, features = zip(*parts, strict=True) if parts else ((self.read([])[0],), (self.read([])[1],))
-        return np.concatenate(stances), np.concatenate(features)
-
-    def read(self, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
-        """Return the shipped network's probabilities, float32[n_pairs, 3], and what its last layer reads, float32[n_pairs,
-        width].
-
-        The features of a pair with an empty text are 0.
-        """
         out = np.tile(np.array([0, 0, 1], dtype=np.float32), (len(pairs), 1))
-        features = np.zeros((len(pairs), self.model.width), dtype=np.float32)
         places_by_passage: dict[str, list[int]] = {}
         for place in readable(pairs):
             places_by_passage.setdefault(clean(pairs[place].passage), []).append(place)
 
         def judge(passage: str) -> None:
             places = places_by_passage[passage]
-            found = self.model.read(passage, [clean(pairs[place].perspective) for place in places])
-            out[places], features[places] = found
+            out[places] = self.model.read(passage, [clean(pairs[place].perspective) for place in places])
 
         with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:
             list(threads.map(judge, places_by_passage))
@@ -138,13 +111,35 @@ class StanceDetector:
             (known[with_reason], self._card.reason_calibration),
         ):
             out[places] = moved_stances(out[places], *calibration)
-        return out, features
+        return out
+
+    def cut(self, pairs: Sequence[Pair]) -> Bools:
+        """Return for which pairs the perspective is cut at its end, bool[n_pairs]; passages are read whole, in windows."""
+        out = np.zeros(len(pairs), dtype=np.bool_)
+        places = readable(pairs)
+        statements = [clean(pairs[place].perspective) for place in places]
+        long = {text: self.model.is_cut(text) for text in dict.fromkeys(statements)}
+        out[places] = [long[text] for text in statements]
+        return out
 
 
 def kept_outputs(layers: int) -> tuple[str, ...]:
     """Return the names of the outputs with the keys of each layer, then its values: each alone, since all together they would be
     copied at every reading. The input with those of an earlier text has `PAST` before the name."""
     return tuple(f"{part}_{layer}" for part in ("keys", "values") for layer in range(layers))
+
+
+def moved_stances(stances: Floats, slope: float, added: float) -> Floats:
+    """Return probabilities, float32[n, 3], whose log-odds of support are multiplied by `slope`, with `added` to them.
+
+    P(opposes) and P(neither) keep their ratio.
+    """
+    from scipy.special import expit, logit  # takes long to load
+
+    supports = np.clip(stances[:, 0].astype(np.float64), _EDGE, 1 - _EDGE)
+    moved = expit(slope * logit(supports) + added)
+    rest = ((1 - moved) / (1 - supports))[:, None] * stances[:, 1:]
+    return np.column_stack([moved, rest]).astype(np.float32)
 
 
 def session_options() -> Any:
@@ -172,22 +167,26 @@ class _Read(NamedTuple):
 
 
 class _Model:
-    """The opened files: a session of ONNX Runtime, and the tokenizer."""
+    """The opened files: a session of ONNX Runtime, perhaps with other numbers than the file has, and the tokenizer."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, numbers: Mapping[str, Floats]) -> None:
         import onnxruntime
         from tokenizers import Tokenizer
 
         try:
+            options = session_options()
+            # ONNX Runtime reads them for as long as the session is used.
+            self.numbers = {name: onnxruntime.OrtValue.ortvalue_from_numpy(one) for name, one in numbers.items()}
+            for name, value in self.numbers.items():
+                options.add_initializer(WITHIN + name, value)
             self.tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
             self.session = onnxruntime.InferenceSession(
                 (folder / MODEL_FILE).read_bytes(),
-                session_options(),
+                options,
                 providers=["CPUExecutionProvider"],
                 disabled_optimizers=list(_SLOWER),
             )
             shapes = {entry.name: entry.shape for entry in self.session.get_inputs()}
-            self.width = {entry.name: entry.shape for entry in self.session.get_outputs()}[OUTPUTS[1]][-1]
         except Exception as error:  # the libraries' errors share no class
             raise unavailable(folder, error) from error
         self.kept = kept_outputs(sum(name.startswith(PAST) for name in shapes) // 2)
@@ -199,12 +198,12 @@ class _Model:
         self.first, self.last = ends(vocabulary)
         past = {PAST + name: _nothing(shapes[PAST + name]) for name in self.kept}
         self.nothing = _Read(0, np.zeros(shapes[INPUTS[-1]], dtype=np.float32), past)
-        self._pairs_read: dict[tuple[str, str], tuple[Floats, Floats]] = {}
+        self._pairs_read: dict[tuple[str, str], Floats] = {}
         self._reading = Lock()
 
-    def read(self, passage: str, perspectives: Sequence[str]) -> tuple[Floats, Floats]:
-        """Return the probabilities, float32[n, 3], and the features, float32[n, width], of each perspective; those of the last
-        pairs are kept, and not computed again."""
+    def read(self, passage: str, perspectives: Sequence[str]) -> Floats:
+        """Return the probabilities of each perspective, float32[n, 3]; those of the last pairs are kept, and not computed
+        again."""
         with self._reading:
             found = {
                 text: self._pairs_read[passage, text] for text in perspectives if (passage, text) in self._pairs_read
@@ -214,23 +213,22 @@ class _Model:
             windows = [self._passage(ids) for ids in self._windows(passage)]
             found |= {text: self._most_telling(windows, text) for text in missing}
             self._keep({(passage, text): found[text] for text in missing})
-        stances, features = zip(*(found[text] for text in perspectives), strict=True)
-        return np.stack(stances), np.stack(features)
+        return np.stack([found[text] for text in perspectives])
 
-    def _keep(self, read: Mapping[tuple[str, str], tuple[Floats, Floats]]) -> None:
+    def _keep(self, read: Mapping[tuple[str, str], Floats]) -> None:
         with self._reading:
             self._pairs_read |= read
             for pair in list(islice(self._pairs_read, max(0, len(self._pairs_read) - _MOST_KEPT))):
                 del self._pairs_read[pair]
 
-    def _most_telling(self, windows: Sequence[_Read], perspective: str) -> tuple[Floats, Floats]:
-        """Return the probabilities and features of the window that supports the perspective most, or else opposes it most.
+    def _most_telling(self, windows: Sequence[_Read], perspective: str) -> Floats:
+        """Return the probabilities of the window that supports the perspective most, or else opposes it most, float32[3].
 
-        Those of a perspective with a reason are the means of the log-probabilities and features of its `readings_of`.
+        Those of a perspective with a reason are the geometric means of those of its `readings_of`.
         """
         readings = [self._tokens(text)[:MOST_PERSPECTIVE_TOKENS] for text in readings_of(perspective)]
-        found = (_mean_reading([self._perspective(window, ids) for ids in readings]) for window in windows)
-        return max(found, key=lambda one: tuple(one[0][:2]))
+        found: list[Floats] = [_mean_reading([self._perspective(w, ids) for ids in readings]) for w in windows]
+        return found[max(range(len(found)), key=lambda place: tuple(found[place][:2]))]
 
     def is_cut(self, perspective: str) -> bool:
         """Return whether a perspective is longer than what is read of it."""
@@ -248,12 +246,13 @@ class _Model:
 
     def _passage(self, tokens: Sequence[int]) -> _Read:
         ids = [self.first, *tokens, self.last]
-        mean, *kept = self._run((OUTPUTS[2], *self.kept), ids, 0, self.nothing)
+        mean, *kept = self._run((OUTPUTS[1], *self.kept), ids, 0, self.nothing)
         return _Read(len(ids), mean, {PAST + name: one for name, one in zip(self.kept, kept, strict=True)})
 
-    def _perspective(self, window: _Read, tokens: Sequence[int]) -> tuple[Floats, Floats]:
-        stances, features = self._run(OUTPUTS[:2], [*tokens, self.last], 1, window)
-        return np.asarray(stances, dtype=np.float32)[0], np.asarray(features, dtype=np.float32)[0]
+    def _perspective(self, window: _Read, tokens: Sequence[int]) -> Floats:
+        [stances] = self._run(OUTPUTS[:1], [*tokens, self.last], 1, window)
+        found: Floats = np.asarray(stances, dtype=np.float32)[0]
+        return found
 
     def _run(self, wanted: Sequence[str], ids: Sequence[int], kind: int, before: _Read) -> list[Any]:
         places = np.arange(before.length, before.length + len(ids), dtype=np.int64)[None]
@@ -268,14 +267,13 @@ def _nothing(shape: Sequence[Any]) -> Floats:
     return np.zeros((shape[0], shape[1], 0, shape[3]), dtype=np.float32)
 
 
-def _mean_reading(readings: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """Return the normalised geometric mean of probabilities, float32[3], and the mean of features, float32[width]; the last layer
-    is linear, so that the second leads to the first."""
+def _mean_reading(readings: Sequence[Floats]) -> Floats:
+    """Return the normalised geometric mean of probabilities, float32[3]."""
     if len(readings) == 1:
         return readings[0]
-    stances, features = (np.stack(part) for part in zip(*readings, strict=True))
-    mean = np.exp(np.log(np.maximum(stances, np.finfo(np.float32).tiny)).mean(axis=0))
-    return (mean / mean.sum()).astype(np.float32), features.mean(axis=0)
+    mean = np.exp(np.log(np.maximum(np.stack(readings), np.finfo(np.float32).tiny)).mean(axis=0))
+    normalised: Floats = (mean / mean.sum()).astype(np.float32)
+    return normalised
 
 
 def ends(vocabulary: Mapping[str, int]) -> tuple[int, int]:
@@ -284,7 +282,7 @@ def ends(vocabulary: Mapping[str, int]) -> tuple[int, int]:
     return int(vocabulary[first]), int(vocabulary[last])
 
 
-@lru_cache(maxsize=2)
-def _model_of(folder: Path, state: State) -> _Model:
+@lru_cache(maxsize=4)
+def _model_of(folder: Path, state: State, adaptation: Adaptation | None) -> _Model:
     del state
-    return _Model(folder)
+    return _Model(folder, {} if adaptation is None else adaptation.numbers)

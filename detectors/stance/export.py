@@ -14,11 +14,11 @@ from torch import Tensor
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.atomic import write_with
 from berdseye.detectors.stance.compact import pack_weights, readers_of, round_weights
-from berdseye.detectors.stance.detector import INPUTS, OUTPUTS, PAST, kept_outputs
+from berdseye.detectors.stance.detector import INPUTS, OUTPUTS, PAST, WITHIN, kept_outputs
 from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork
 from berdseye.detectors.stance.network_files import MODEL_FILE, TOKENIZER_FILE
 
-WORDS = "network.words.weight"
+WORDS = f"{WITHIN}words.weight"
 """The name of the table of words in the graph, as `Reader` holds it."""
 _READ, _NEW = 5, 7
 """Lengths of the texts that the exporter traces; any length can be read afterwards, none at all included."""
@@ -34,8 +34,7 @@ class Reader(torch.nn.Module):
     def forward(
         self, ids: Tensor, places: Tensor, kinds: Tensor, passage: Tensor, past: Sequence[Tensor]
     ) -> tuple[Tensor, ...]:
-        """Return the three probabilities, the last layer's features, the mean vector, and the keys of all that was read after
-        each layer, then the values.
+        """Return the three probabilities, the mean vector, and the keys of all that was read after each layer, then the values.
 
         `ids`, `places` and `kinds` are int64[1, n]; `passage` is the mean vector of the passage, float32[1, width]; `past` has
         the keys of each layer, then the values, float32[1, heads, length, width / heads].
@@ -48,9 +47,8 @@ class Reader(torch.nn.Module):
             x, read = layer(x, near, (keys, values))
             kept.append(read)
         mean = x.mean(1)
-        features = self.network.features(passage, mean)
-        probabilities = torch.softmax(self.network.judged(features), dim=-1)
-        return probabilities, features, mean, *(keys for keys, _ in kept), *(values for _, values in kept)
+        probabilities = torch.softmax(self.network.logits(passage, mean), dim=-1)
+        return probabilities, mean, *(keys for keys, _ in kept), *(values for _, values in kept)
 
 
 def export(

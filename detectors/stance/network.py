@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from tokenizers import Tokenizer
 from torch import Tensor, nn
-from transformers import AutoModel, AutoTokenizer, BertModel, MPNetModel
+from transformers import AutoModel, AutoTokenizer, BertModel, MPNetModel, PreTrainedModel
 from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
 
 from berdseye.data.errors import BadInputError
@@ -88,14 +89,15 @@ class Layer(nn.Module):
 
 
 class StanceNetwork(nn.Module):
-    """An encoder (BERT or MPNet) with a head for three stances; `base` is a folder or a name that transformers loads.
+    """An encoder (BERT or MPNet) with a head for three stances; `base` is a folder or a name that transformers loads, or the
+    encoder.
 
     Raises `BadInputError` for a model of another kind.
     """
 
-    def __init__(self, base: str | Path) -> None:
+    def __init__(self, base: str | Path | PreTrainedModel) -> None:
         super().__init__()
-        encoder = AutoModel.from_pretrained(str(base), dtype=torch.float32)
+        encoder = base if isinstance(base, PreTrainedModel) else _opened(base)
         if not isinstance(encoder, BertModel | MPNetModel):
             raise BadInputError(f"The base must be a BERT or MPNet model, not {type(encoder).__name__}.")
         found = encoder.embeddings
@@ -165,18 +167,14 @@ class StanceNetwork(nn.Module):
 
     def logits(self, passage: Tensor, perspective: Tensor) -> Tensor:
         """Return the logits of mean vectors, float32[n, 3]."""
-        return self.judged(self.features(passage, perspective))
-
-    def features(self, passage: Tensor, perspective: Tensor) -> Tensor:
-        """Return what the last layer reads of mean vectors, float32[n, hidden + 1]; the last is their cosine."""
         both = torch.cat([passage, perspective, (passage - perspective).abs(), passage * perspective], dim=-1)
-        hidden = nn.functional.gelu(self.hidden(both))
-        return torch.cat([hidden, torch.cosine_similarity(passage, perspective, dim=-1).unsqueeze(-1)], dim=-1)
+        logits: Tensor = self.out(nn.functional.gelu(self.hidden(both)))
+        return logits + torch.cosine_similarity(passage, perspective, dim=-1).unsqueeze(-1) * self.skip
 
-    def judged(self, features: Tensor) -> Tensor:
-        """Return the logits of features, float32[n, 3]."""
-        logits: Tensor = self.out(features[..., :-1])
-        return logits + features[..., -1:] * self.skip
+
+def _opened(base: str | Path) -> PreTrainedModel:
+    encoder: PreTrainedModel = AutoModel.from_pretrained(str(base), dtype=torch.float32)
+    return encoder
 
 
 def _outputs(part: nn.Linear, entries: Tensor) -> nn.Linear:
@@ -215,10 +213,13 @@ Row = tuple[list[int], list[int], list[int]]
 
 
 class PairTokenizer:
-    """Token ids of passages with perspectives; a text that is too long is cut at its end, and `cut` counts how many were."""
+    """Token ids of passages with perspectives; a text that is too long is cut at its end, and `cut` counts how many were.
 
-    def __init__(self, base: str | Path) -> None:
-        self.use(AutoTokenizer.from_pretrained(str(base)).backend_tokenizer)
+    `base` is a folder or a name that transformers loads, or a tokenizer of the library `tokenizers`.
+    """
+
+    def __init__(self, base: str | Path | Tokenizer) -> None:
+        self.use(base if isinstance(base, Tokenizer) else AutoTokenizer.from_pretrained(str(base)).backend_tokenizer)
         self.cut = 0
 
     def use(self, tokenizer: Any) -> None:
@@ -240,8 +241,17 @@ class PairTokenizer:
             segments += [number] * len(tokens)
         return ids, places, segments
 
-    def _ids(self, text: str, most: int) -> list[int]:
+    def is_cut(self, passage: str, perspectives: Sequence[str]) -> bool:
+        """Return whether `row` cuts one of the texts; this does not count in `cut`."""
+        texts = [(passage, MOST_PASSAGE_TOKENS), *((one, MOST_PERSPECTIVE_TOKENS) for one in perspectives)]
+        return any(len(self._all_ids(text)) > most for text, most in texts)
+
+    def _all_ids(self, text: str) -> list[int]:
         ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def _ids(self, text: str, most: int) -> list[int]:
+        ids = self._all_ids(text)
         self.cut += len(ids) > most
         return ids[:most]
 

@@ -30,6 +30,8 @@ class CrossEncoderLearner:
     bias, so that probabilities fit the share of supporting pairs (King and Zeng 2001).
     """
 
+    by_passage, best_on_dev = False, True
+
     def __init__(self, base: str, settings: Settings, positives: float) -> None:
         folder = find_folder(base, "cross-encoder", [row.name for row in (*CROSS, *DENSE)])
         with loading(base), without_output():

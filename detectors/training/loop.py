@@ -3,6 +3,7 @@
 Also its settings, and the grid that BERDS searched.
 """
 
+import math
 import random
 import shutil
 from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, Traine
 
 from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.models.weights import chosen_device
-from berdseye.data.progress import Progress
+from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Pair
 from berdseye.detectors.protocol import Floats
 from berdseye.detectors.quality import best_threshold, precision_recall_f1
@@ -37,10 +38,16 @@ _STATE = "trainer_state.json"
 
 
 class Learner(Protocol):
-    """A model in training. `model` has the trained parameters; `positive_weight` is the weight of a supporting pair."""
+    """A model in training. `model` has the trained parameters; `positive_weight` is the weight of a supporting pair.
+
+    With `by_passage`, all pairs of a passage are in one batch, because the model reads the passage once for them. With
+    `best_on_dev`, the checkpoint with the best F1 on dev counts, and the training may stop early; otherwise the last one counts.
+    """
 
     model: Any
     positive_weight: float
+    by_passage: bool
+    best_on_dev: bool
     max_length: int
 
     def batch(self, pairs: Sequence[Pair]) -> dict[str, Any]:
@@ -76,38 +83,41 @@ def run(
     folder: Path,
     curve: Curve,
     *,
-    report: Report,
-    progress: Progress,
+    report: Report | None = None,
+    progress: Progress = silent,
 ) -> float:
-    """Train in `folder`, and leave the learner at the checkpoint with the best F1 on `dev`; returns this F1.
+    """Train in `folder`, and leave the learner at the checkpoint that counts; returns its F1 on `dev`, or NaN if it is unknown.
 
     A run that was killed resumes from its last complete checkpoint. `targets` float32[n_train] are probabilities.
     """
     random.seed(settings.seed)
     np.random.seed(settings.seed)
     torch.manual_seed(settings.seed)
+    groups = _groups([p.pair for p in train], by_passage=learner.by_passage)
+    batch = max(1, round(settings.batch * len(groups) / len(train)))
     checkpoints = folder / CHECKPOINTS
     last = _last_checkpoint(checkpoints)
     curve.resume(int(last.name.rpartition("-")[2]) if last else 0)
-    steps = max(1, round(settings.epochs * np.ceil(len(train) / settings.batch)))
-    every = max(1, int(np.ceil(len(train) / settings.batch)) // settings.evaluations)
+    steps_per_epoch = int(np.ceil(len(groups) / batch))
+    steps = max(1, round(settings.epochs * steps_per_epoch))
+    every = max(1, steps_per_epoch // settings.evaluations)
     cpu = chosen_device().type == "cpu"
     arguments = TrainingArguments(
         output_dir=str(checkpoints),
         max_steps=steps,
-        per_device_train_batch_size=settings.batch,
+        per_device_train_batch_size=batch,
         per_device_eval_batch_size=settings.batch,
         learning_rate=settings.learning_rate,
         weight_decay=settings.weight_decay,
         warmup_steps=int(settings.warmup * steps),
         lr_scheduler_type="linear",
-        eval_strategy="steps",
+        eval_strategy="steps" if dev else "no",
         eval_steps=min(every, steps),
         save_strategy="steps",
         save_steps=min(every, steps),
         save_total_limit=1,
         logging_strategy="no",
-        load_best_model_at_end=True,
+        load_best_model_at_end=learner.best_on_dev,
         metric_for_best_model="eval_f1",
         greater_is_better=True,
         use_cpu=cpu,
@@ -119,21 +129,25 @@ def run(
         dataloader_pin_memory=False,
         restore_callback_states_from_checkpoint=True,
     )
-    trainer = _PairTrainer(learner, dev, curve, report, arguments, train, targets)
+    examples = [[Example(train[place].pair, float(targets[place])) for place in places] for places in groups]
+    trainer = _PairTrainer(learner, dev, curve, report, arguments, examples)
     trainer.remove_callback(PrinterCallback)
-    trainer.add_callback(EarlyStoppingCallback(early_stopping_patience=settings.patience))
+    if learner.best_on_dev:
+        trainer.add_callback(EarlyStoppingCallback(early_stopping_patience=settings.patience))
     trainer.add_callback(_ProgressCallback(progress))
     with without_output():
         trainer.train(resume_from_checkpoint=str(last) if last else None)
     learner.model.eval()
+    if not learner.best_on_dev:
+        return trainer.f1
     best = trainer.state.best_metric
     return float(best) if best is not None else trainer.evaluate()["eval_f1"]
 
 
 def predict_logits(learner: Learner, pairs: Sequence[LabelledPair], batch: int) -> Doubles:
-    """Return the logits of pairs, float64[n_pairs], computed in batches of `batch` pairs of similar length."""
+    """Return the logits of pairs, float64[n_pairs], computed in batches of `batch` pairs with passages of similar length."""
     out = np.zeros(len(pairs))
-    order = sorted(range(len(pairs)), key=lambda i: len(pairs[i].pair.passage) + len(pairs[i].pair.perspective))
+    order = sorted(range(len(pairs)), key=lambda i: (len(pairs[i].pair.passage), pairs[i].pair.passage))
     device = next(learner.model.parameters()).device
     training = learner.model.training
     learner.model.eval()
@@ -162,18 +176,17 @@ class _PairTrainer(Trainer):
         learner: Learner,
         dev: Sequence[LabelledPair],
         curve: Curve,
-        report: Report,
+        report: Report | None,
         arguments: TrainingArguments,
-        train: Sequence[LabelledPair],
-        targets: Floats,
+        examples: Sequence[Sequence[Example]],
     ) -> None:
         self.learner, self.dev, self.curve, self.report = learner, dev, curve, report
         self.losses: list[float] = []
-        examples = [Example(p.pair, t) for p, t in zip(train, targets.tolist(), strict=True)]
+        self.f1 = math.nan
         super().__init__(
             model=learner.model,
             args=arguments,
-            train_dataset=examples,
+            train_dataset=list(examples),
             eval_dataset=list(dev),
             data_collator=self._collated,
         )
@@ -202,13 +215,15 @@ class _PairTrainer(Trainer):
         f1 = precision_recall_f1(labels, chosen, np.ones(len(labels)))[2]
         self.curve.add(self.state.global_step, float(np.mean(self.losses or [np.nan])), f1)
         self.losses.clear()
-        metrics = {"eval_f1": f1}
+        self.f1, metrics = f1, {"eval_f1": f1}
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         best = self.state.best_metric
-        self.report(self.state.global_step // max(1, int(self.args.eval_steps or 1)) - 1, max(f1, best or 0.0))
+        if self.report is not None:
+            self.report(self.state.global_step // max(1, int(self.args.eval_steps or 1)) - 1, max(f1, best or 0.0))
         return metrics
 
-    def _collated(self, examples: Sequence[Example]) -> dict[str, Any]:
+    def _collated(self, groups: Sequence[Sequence[Example]]) -> dict[str, Any]:
+        examples = [example for group in groups for example in group]
         targets = torch.tensor([e.target for e in examples], dtype=torch.float32)
         return {**self.learner.batch([e.pair for e in examples]), "targets": targets}
 
@@ -222,6 +237,16 @@ class _ProgressCallback(TrainerCallback):
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         del args, control, kwargs
         self.progress(state.global_step, "steps", state.max_steps)
+
+
+def _groups(pairs: Sequence[Pair], *, by_passage: bool) -> list[list[int]]:
+    """Return the places of pairs that stay together: those of a passage, or each alone."""
+    if not by_passage:
+        return [[place] for place in range(len(pairs))]
+    groups: dict[str, list[int]] = {}
+    for place, pair in enumerate(pairs):
+        groups.setdefault(pair.passage, []).append(place)
+    return list(groups.values())
 
 
 def _placed(batch: dict[str, Any], device: torch.device) -> dict[str, Any]:

@@ -29,6 +29,7 @@ class LoraLearner:
     """
 
     positive_weight = 1.0
+    by_passage, best_on_dev = False, True
 
     def __init__(self, base: str, settings: Settings) -> None:
         from peft import LoraConfig, get_peft_model

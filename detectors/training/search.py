@@ -63,7 +63,7 @@ def try_settings(
     folder: Path,
     number: int,
     *,
-    report: "Report",
+    report: "Report | None" = None,
     progress: Progress,
 ) -> Trial:
     """Train with `settings` in a folder below `folder`; a finished trial is read, and a killed one resumes."""
@@ -118,7 +118,7 @@ def search(
     Trials are stored in `folder`: after a kill the search resumes.
     """
     if how == "none":
-        only = try_settings(opened, data, targets, settings, folder, 0, report=_ignore_report, progress=progress)
+        only = try_settings(opened, data, targets, settings, folder, 0, progress=progress)
         return only, [_record(settings, only.f1, "complete")]
     import optuna
 
@@ -224,7 +224,3 @@ def _labelled(progress: Progress, number: int, of: int) -> Progress:
         progress(done, f"{what} of trial {number + 1} of {of}", total)
 
     return report_progress
-
-
-def _ignore_report(evaluation: int, f1: float) -> None:
-    del evaluation, f1

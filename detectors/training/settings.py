@@ -56,3 +56,7 @@ class Settings:
         for name, (low, high) in bounds.items():
             if not low <= getattr(self, name) <= high:
                 raise BadInputError(f"{name} must be between {low:g} and {high:g}, got {getattr(self, name):g}.")
+
+
+STANCE_SETTINGS = Settings(learning_rate=3e-4, epochs=4.0, weight_decay=0.0, max_length=288, evaluations=1)
+"""Those of the biases and norms of `stance`, which can bear a higher rate than matrices."""

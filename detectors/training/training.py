@@ -28,15 +28,15 @@ from berdseye.detectors.embedded import WEIGHTS_FILE, EmbeddedDetector, shipped_
 from berdseye.detectors.ensemble import MeanDetector, fitted_stack, write_stack
 from berdseye.detectors.labelling import label, predict_all
 from berdseye.detectors.local.windows import title_place
-from berdseye.detectors.protocol import Detector, Floats, count_truncated
-from berdseye.detectors.stance.adaptation import fit_adaptation, write_adaptation
+from berdseye.detectors.protocol import UNTUNED, Detector, Floats, count_truncated
+from berdseye.detectors.stance.adaptation import Adaptation, read_numbers, write_adaptation
 from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.trained import Trained, find_trained, finish, new_folder
 from berdseye.detectors.training.calibration import best_temperature, calibrated
 from berdseye.detectors.training.cards import figures, read_curve, threshold_on_dev
 from berdseye.detectors.training.head import train_head, truth
 from berdseye.detectors.training.search import MODEL_FOLDER, Opener, Search, search
-from berdseye.detectors.training.settings import Settings
+from berdseye.detectors.training.settings import STANCE_SETTINGS, Settings
 from berdseye.detectors.training.training_set import TrainingSet, distilled
 
 Kind = Literal["stance", "head", "crossencoder", "lora", "stacked"]
@@ -185,25 +185,36 @@ def _card(plan: TrainingPlan, data: TrainingSet) -> dict[str, Any]:
 def _stance(
     workspace: Workspace, plan: TrainingPlan, data: TrainingSet, targets: Floats, folder: Path, progress: Progress
 ) -> dict[str, Any]:
-    del workspace, plan
+    del workspace
+    settings = replace(STANCE_SETTINGS, seed=plan.settings.seed)
+    best, _ = search("none", None, _stance_learner, data, targets, settings, folder, progress)
     shipped = StanceDetector()
-    pairs = [p.pair for p in (*data.train, *data.dev, *data.test)]
-    stances, features = shipped.read_all(pairs, progress=progress)
-    train = len(data.train)
-    fitted = fit_adaptation(stances[:train], features[:train], targets.astype(np.float64), shipped.version)
-    dev, test = np.split(fitted.stances(stances[train:], features[train:])[:, 0], [len(data.dev)])
+    adaptation = Adaptation(shipped.version, read_numbers(best.model), 0.5, UNTUNED)
+    detector = StanceDetector(adaptation=adaptation, trained=plan.name)
+    dev, test = (predict_all(detector, [p.pair for p in pairs], progress=progress) for pairs in (data.dev, data.test))
     threshold, source = threshold_on_dev(data, dev)
     measures = figures(data, dev, test, threshold)
     write_adaptation(
-        folder, replace(fitted, threshold=threshold, threshold_source=source, measured=measures["measured"])
+        folder, replace(adaptation, threshold=threshold, threshold_source=source, measured=measures["measured"])
     )
-    return {
+    card = {
         "base": "stance",
         "threshold": threshold,
         "threshold_source": source,
-        "truncated": _truncated(shipped, data),
+        "truncated": _truncated(shipped, data) | {"train": best.truncated},
+        "settings": asdict(best.settings),
+        "curve": [asdict(point) for point in read_curve(folder)],
         **measures,
     }
+    shutil.rmtree(folder / "trials", ignore_errors=True)
+    return card
+
+
+def _stance_learner(settings: Settings) -> Any:
+    from berdseye.detectors.training.stance import StanceLearner
+
+    del settings
+    return StanceLearner(StanceDetector().folder)
 
 
 def _head(

@@ -1,9 +1,9 @@
 """Learning curves: what judgments are worth to `stance` and `embedded`, which are trained again after every batch of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol, cast
+from typing import Any, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,15 +16,15 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Pair
 from berdseye.detectors.embedded import EmbeddedDetector, Logistic
 from berdseye.detectors.features import features
-from berdseye.detectors.protocol import Detector, Floats, count_truncated
+from berdseye.detectors.protocol import UNTUNED, Detector, Floats, count_truncated
 from berdseye.detectors.quality import Truth, auroc, best_threshold, precision_recall_f1, rate_weights
-from berdseye.detectors.stance.adaptation import fit_adaptation
+from berdseye.detectors.stance.adaptation import Adaptation
 from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.thresholds import Tuned
 from berdseye.detectors.training.head import PRIOR, fit_head, truth
 from berdseye.detectors.training.training_set import training_set
 
-UNCERTAIN, RANDOM, ALL = "uncertain", "random", "all"
+UNCERTAIN, RANDOM, ALL = STRATEGIES = ("uncertain", "random", "all")
 HeldOutBy = Literal["questions", "passages"]
 GAIN = 0.1
 FIGURES = ("auroc", "f1")
@@ -34,25 +34,23 @@ Rows = npt.NDArray[np.int64]
 
 
 class _Split(NamedTuple):
-    """What a learner reads of pairs, float32[n, width], labels bool[n], and the number of each pair's question or passage,
+    """What a learner reads of pairs, an array of n rows, labels bool[n], and the number of each pair's question or passage,
     int64[n]."""
 
-    values: Floats
+    values: npt.NDArray[Any]
     truth: Truth
     groups: Rows
 
 
-class _Model(Protocol):
-    def __call__(self, values: Floats) -> Floats:
-        """Return P(supports), float32[n], of what `_Learner.encoded` returns."""
-        ...
+_Model = Callable[[npt.NDArray[Any]], Floats]
+"""Returns P(supports), float32[n], of what `_Learner.encoded` returns."""
 
 
 class _Learner(Protocol):
-    """A detector that is trained again in seconds."""
+    """A detector that can be trained again from its start."""
 
-    def encoded(self, pairs: Sequence[Pair]) -> Floats: ...
-    def fitted(self, values: Floats, labels: Truth) -> _Model: ...
+    def encoded(self, pairs: Sequence[Pair]) -> npt.NDArray[Any]: ...
+    def fitted(self, values: npt.NDArray[Any], labels: Truth) -> _Model: ...
 
 
 @dataclass(frozen=True)
@@ -68,16 +66,27 @@ class _Head:
 
 
 @dataclass(frozen=True)
-class _LastLayer:
+class _Stance:
     start: StanceDetector
-    progress: Progress
 
-    def encoded(self, pairs: Sequence[Pair]) -> Floats:
-        return np.concatenate(self.start.read_all(pairs, progress=self.progress), axis=1)
+    def encoded(self, pairs: Sequence[Pair]) -> npt.NDArray[Any]:
+        out = np.empty(len(pairs), dtype=object)
+        for place, pair in enumerate(pairs):
+            out[place] = pair
+        return out
 
-    def fitted(self, values: Floats, labels: Truth) -> _Model:
-        adapted = fit_adaptation(values[:, :3], values[:, 3:], labels.astype(np.float64), self.start.version)
-        return lambda read: adapted.stances(read[:, :3], read[:, 3:])[:, 0]
+    def fitted(self, values: npt.NDArray[Any], labels: Truth) -> _Model:
+        if not len(values):
+            return self._judge(self.start)
+        from berdseye.detectors.training.stance import numbers_learned  # needs PyTorch
+
+        pairs = [LabelledPair(pair, supports) for pair, supports in zip(values, labels.tolist(), strict=True)]
+        adaptation = Adaptation(self.start.version, numbers_learned(self.start, pairs), self.start.threshold, UNTUNED)
+        return self._judge(StanceDetector(adaptation=adaptation))
+
+    @staticmethod
+    def _judge(detector: StanceDetector) -> _Model:
+        return lambda values: detector.predict(list(values))
 
 
 class LearningCurve(NamedTuple):
@@ -98,6 +107,7 @@ def learning_curve(
     prior: float = PRIOR,
     held_out: HeldOutBy = "questions",
     written: Path | None = None,
+    strategies: Sequence[str] = STRATEGIES,
     progress: Progress = silent,
 ) -> LearningCurve:
     """Measure a detector on the test split of a file after 0, `batch`, 2 * `batch`, .. corrections from its train split.
@@ -106,14 +116,16 @@ def learning_curve(
     thirds of the train questions. With `held_out="passages"`, dev and test are other passages, a tenth each, of the same
     questions, and seeds differ in passages: the case of a person who goes on judging the same questions. The pairs of the file
     `written`, such as `detector adapt` writes, are trained on in every round. The strategy `all` uses every train pair, the
-    upper limit for this file. Columns: corrections, strategy, and auroc and f1, shares from 0 to 1, as means over seeds with
-    `_low` and `_high`, the lowest and the highest seed. F1 is for 16.8% positive pairs; its threshold is chosen on the dev split
-    before the first round and after each round. `prior` is that of `embedded`. Pairs of all splits and of `written` count as cut.
+    upper limit for this file; `strategies` says which of the three are measured. Columns: corrections, strategy, and auroc and
+    f1, shares from 0 to 1, as means over seeds with `_low` and `_high`, the lowest and the highest seed. F1 is for 16.8% positive
+    pairs; its threshold is chosen on the dev split before the first round and after each round. `prior` is that of `embedded`.
+    Pairs of all splits and of `written` count as cut. A training of `embedded` takes seconds, one of `stance` about a minute for
+    every 250 pairs on two cores.
 
     Raises `BadInputError` for a detector other than `stance` and `embedded`, and for a file whose splits are unsuitable for
     training and testing.
     """
-    learner = _learner(detector, prior, progress)
+    learner = _learner(detector, prior)
     pairs = read_labelled_pairs(path)
     if held_out == "passages":
         pairs = [p._replace(split=cast(Split, split_of(p.pair.passage)), question=p.pair.passage) for p in pairs]
@@ -127,23 +139,28 @@ def learning_curve(
     extra = _encoded(learner, further)
     pool, dev, test = (_encoded(learner, pairs) for pairs in (splits.train, splits.dev, splits.test))
     training = _Training(learner, pool, extra, dev)
-    progress(0, "batches", 2 * rounds * seeds)
+    walks = [(strategy, seed) for strategy in (UNCERTAIN, RANDOM) if strategy in strategies for seed in range(seeds)]
+    trainings = len(walks) * (rounds + 1) + (ALL in strategies)
     rows: list[dict[str, float | str]] = []
-    walks = [(strategy, seed) for strategy in (UNCERTAIN, RANDOM) for seed in range(seeds)]
-    for done, (strategy, seed) in enumerate(walks, start=1):
+    progress(0, "trainings", trainings)
+    for number, (strategy, seed) in enumerate(walks, start=1):
         for corrections, fitted in training.walk(strategy, np.random.default_rng(seed), batch, rounds):
             rows.append({"corrections": corrections, "strategy": strategy, **_figures(fitted, test)})
-        progress(done * rounds, "batches", len(walks) * rounds)
-    full = training.fitted(np.arange(len(pool.truth)))
-    rows.append({"corrections": len(pool.truth), "strategy": ALL, **_figures(full, test)})
+            progress(len(rows), "trainings", trainings)
+        trainings -= number * (rounds + 1) - len(rows)  # the pool was used up
+    if ALL in strategies:
+        full = training.fitted(np.arange(len(pool.truth)))
+        rows.append({"corrections": len(pool.truth), "strategy": ALL, **_figures(full, test)})
+        progress(len(rows), "trainings", trainings)
     read = [row.pair for row in (*splits.train, *splits.dev, *splits.test, *further)]
     return LearningCurve(_over_seeds(pd.DataFrame(rows)), count_truncated(detector, read))
 
 
 def corrections_for_gain(curve: pd.DataFrame, figure: str, gain: float = GAIN) -> Mapping[str, int | None]:
     """Return, by strategy, the fewest corrections with which the mean of a figure is `gain` above its start; None if none
-    suffice."""
-    start = float(curve.loc[curve["corrections"] == 0, figure].iloc[0])
+    suffice, or if the curve has no start."""
+    starts = curve.loc[curve["corrections"] == 0, figure]
+    start = float(starts.iloc[0]) if len(starts) else float("nan")
     fewest: dict[str, int | None] = {}
     for strategy, part in curve.groupby("strategy", sort=False):
         enough = part.loc[part[figure] >= start + gain, "corrections"]
@@ -151,14 +168,14 @@ def corrections_for_gain(curve: pd.DataFrame, figure: str, gain: float = GAIN) -
     return fewest
 
 
-def _learner(detector: Detector, prior: float, progress: Progress) -> _Learner:
+def _learner(detector: Detector, prior: float) -> _Learner:
     base = detector.detector if isinstance(detector, Tuned) else detector
     if isinstance(base, EmbeddedDetector):
         return _Head(base.model, prior)
     if isinstance(base, StanceDetector) and base.adaptation is None:
-        return _LastLayer(base, progress)
+        return _Stance(base)
     raise BadInputError(
-        f"'{detector.name}' cannot be retrained in seconds from its start, which a learning curve needs.",
+        f"'{detector.name}' cannot be trained again from its start, which a learning curve needs.",
         hint="Use stance, embedded, or embedded(NAME) trained in the workspace.",
     )
 

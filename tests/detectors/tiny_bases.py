@@ -72,6 +72,14 @@ def made_base(folder: Path, model: PreTrainedModel, special: list[str], words: S
     return folder
 
 
+def varied(network: torch.nn.Module) -> None:
+    """Give biases and norms random values, so that each of them matters and no two are equal, which a file would keep once."""
+    torch.manual_seed(1)
+    for one in network.parameters():
+        if one.ndim == 1:
+            torch.nn.init.normal_(one, mean=1.0, std=0.3)
+
+
 def tiny_wordpiece(folder: Path, layers: int = 1, width: int = 32) -> Path:
     """Write a BERT whose table of word pieces has `PIECE_WORDS` and all characters, and return its folder."""
     tokens = [*PIECE_SPECIAL, *PIECE_WORDS[:3], *PIECE_CHARACTERS, *PIECE_WORDS[3:]]

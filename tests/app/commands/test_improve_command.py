@@ -20,6 +20,7 @@ from berdseye.detectors.trained import Trained, adopted_detector, list_trained
 from tests.app.command_line import output
 
 YES, NO, _ = VERDICTS
+QUICKLY = ("--kind", "head")
 
 
 @pytest.fixture
@@ -76,22 +77,22 @@ def test_what_is_learned_is_compared_adopted_and_used_everywhere(judged: Workspa
 
 
 def test_nothing_new_is_trained_where_no_judgment_is(judged: Workspace) -> None:
-    at = ("--workspace", judged.folder)
-    output("detector", "improve", *at)
+    at = ("--workspace", judged.folder, *QUICKLY)
+    output("detector", "improve", *at, "--adopt", "always")
     (trained,) = list_trained(judged)
     again = json.loads(output("detector", "improve", *at, "--json"))
     assert list_trained(judged) == [trained]
     assert (again["adopted"], again["comparison"]["verdict"]) == (False, "no clear difference"), "it is the one in use"
     with_another = json.loads(output("detector", "improve", *at, "--name", "other", "--adopt", "always", "--json"))
-    assert with_another["detector"] == "stance(other)"
+    assert with_another["detector"] == "embedded(other)"
     assert with_another["adopted"]
-    assert adopted_detector(judged) == "stance(other)"
+    assert adopted_detector(judged) == "embedded(other)"
 
 
 def test_never_leaves_the_present_one_in_use(judged: Workspace) -> None:
-    output("detector", "improve", "--workspace", judged.folder, "--adopt", "never")
+    output("detector", "improve", "--workspace", judged.folder, "--adopt", "never", *QUICKLY)
     assert adopted_detector(judged) == "stance"
-    assert [t.detector for t in list_trained(judged)] == ["stance(judged-1)"]
+    assert [t.detector for t in list_trained(judged)] == ["embedded(judged-1-head)"]
     with pytest.raises(UnknownNameError, match="Did you mean if-better"):
         output("detector", "improve", "--workspace", judged.folder, "--adopt", "better")
 
@@ -107,7 +108,7 @@ def test_made_up_people_train_nothing_unless_asked(workspace: Workspace) -> None
     for command in ("improve", "train"):
         with pytest.raises(BadInputError, match="Only the demo's simulated annotators have judged"):
             output("detector", command, "--workspace", workspace.folder)
-    result = CliRunner().invoke(cli, ["detector", "train", "--demo", "--workspace", str(workspace.folder)])
+    result = CliRunner().invoke(cli, ["detector", "train", "--demo", "--workspace", str(workspace.folder), *QUICKLY])
     assert result.exit_code == 0, result.output
     assert "120 of 120 judgments are by simulated annotators" in " ".join(result.stderr.split())
     (trained,) = list_trained(workspace)
@@ -136,7 +137,7 @@ def test_made_up_people_decide_no_comparison(workspace: Workspace) -> None:
             alone.append(key)
     adjudicate(judgments, judgments.sign_in("Eve"), alone[0], YES)
     at = ("--workspace", workspace.folder)
-    found = json.loads(output("detector", "improve", *at, "--demo", "--json"))["comparison"]
+    found = json.loads(output("detector", "improve", *at, *QUICKLY, "--demo", "--json"))["comparison"]
     version = find_set(workspace, "judged")
     labels = {pair.pair.key: pair.supports for pair in version.pairs() if pair.split == "test"}
     assert {key: not labels[key] for key in labels if key in by_ana} == {k: by_ana[k] for k in labels if k in by_ana}
@@ -178,7 +179,7 @@ def test_sets_are_listed_shown_and_exported(judged: Workspace, tmp_path: Path) -
     assert len(json.loads((tmp_path / "a.json").read_text())) == 360
     chats = {p.stem: len(p.read_text().splitlines()) for p in (tmp_path / "chats").iterdir()}
     assert chats == {split: n["pairs"] for split, n in listed[0]["splits"].items()}
-    card = json.loads(output("detector", "train", tmp_path / "a.jsonl", *at, "--json"))
+    card = json.loads(output("detector", "train", tmp_path / "a.jsonl", *at, *QUICKLY, "--json"))
     assert card["splits"] == listed[0]["splits"], "what is exported trains as it is"
     with pytest.raises(UnknownNameError, match="format 'hugging'"):
         output("training-set", "export", "judged-1", tmp_path / "x", *at, "--format", "hugging")

@@ -141,6 +141,7 @@ def test_one_button_makes_a_set_trains_and_says_what_cannot_be_compared(demo: Wo
     at = again(at)
     assert says(at, "simulated annotators", "error"), "their votes are not counted without being asked for"
     at.toggle(key="demo-votes").set_value(True)
+    at.segmented_control(key="kind").set_value("head")
     next(b for b in at.button if b.label == "Improve").click()
     at = again(at)
     assert not at.error, [e.value for e in at.error]
@@ -149,8 +150,8 @@ def test_one_button_makes_a_set_trains_and_says_what_cannot_be_compared(demo: Wo
         time.sleep(0.2)
     assert held == [], held[0].job.output_tail
     (trained,) = list_trained(demo)
-    assert (trained.detector, trained.card["data"]) == ("stance(judged-1)", "judged-1")
-    at = drawn("detectors", chosen="stance(judged-1)")
+    assert (trained.detector, trained.card["data"]) == ("embedded(judged-1-head)", "judged-1")
+    at = drawn("detectors", chosen="embedded(judged-1-head)")
     assert says(at, r"cannot be compared\..*simulated annotators count in training alone"), "nobody has judged a pair"
     assert at.dataframe[0].value["version"].tolist() == ["judged-1"]
     assert adopted_detector(demo) == "stance"

@@ -14,7 +14,15 @@ from berdseye.data.errors import BadInputError
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.embedded import EmbeddedDetector, Logistic, Weights, shipped_weights
 from berdseye.detectors.thresholds import Tuned
-from berdseye.evaluation.detection.learning_curve import ALL, RANDOM, UNCERTAIN, corrections_for_gain, learning_curve
+from berdseye.detectors.training.settings import STANCE_SETTINGS
+from berdseye.evaluation.detection.learning_curve import (
+    ALL,
+    RANDOM,
+    UNCERTAIN,
+    LearningCurve,
+    corrections_for_gain,
+    learning_curve,
+)
 
 TOPICS = (
     "zoos",
@@ -122,37 +130,63 @@ def test_other_detectors_and_files_without_a_test_are_refused(judged: Path, tmp_
 
 def test_the_command_prints_the_curve_and_what_ten_points_take(judged: Path) -> None:
     arguments = ["detector", "learning-curve", str(judged), "--batch", "30", "--rounds", "2", "--seeds", "2"]
+    arguments += ["--detector", "embedded", "--strategy", "random"]
     found = CliRunner().invoke(cli, [*arguments, "--json"])
     assert found.exit_code == 0, found.output
     said = json.loads(found.stdout)
     assert [row["corrections"] for row in said["curve"] if row["strategy"] == RANDOM] == [0, 30, 60]
+    assert {row["strategy"] for row in said["curve"]} == {RANDOM}
     assert set(said["corrections_for_10_points"]) == {"auroc", "f1"}
-    assert said["truncated"] == 0
+    assert said["truncated"] is None, "embedded does not report this"
     shown = CliRunner().invoke(cli, arguments)
     assert "Corrections for 10 points of F1" in shown.stdout
+    wrong = CliRunner().invoke(cli, [*arguments[:-1], "luck"])
+    assert wrong.exit_code != 0
+    assert "luck" in f"{wrong.output}{wrong.exception}"
 
 
-def test_stance_learns_from_corrections_and_from_written_passages(judged: Path, tmp_path: Path) -> None:
+def test_stance_learns_from_corrections_and_from_written_passages(
+    judged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Labels that contradict the shipped detector; dev and test are other passages of the same questions."""
+    quickly = replace(STANCE_SETTINGS, learning_rate=2e-3, epochs=2.0)
+    monkeypatch.setattr("berdseye.detectors.training.stance.STANCE_SETTINGS", quickly)
     rows = [json.loads(line) for line in judged.read_text(encoding="utf-8").splitlines()]
     contrary_rows = [
         row | {"label": 1 - row["label"], "document": row["document"].replace("an hour", f"{n} hours")}
-        for row in rows
-        for n in (2, 3)
+        for row in rows[::2]
+        for n in (2, 3, 4)
     ]
     path, written = tmp_path / "contrary.jsonl", tmp_path / "written.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in contrary_rows), encoding="utf-8")
-    elsewhere = [row | {"document": row["document"].replace("hours", "days")} for row in contrary_rows]
+    elsewhere = [row | {"document": row["document"].replace("hours", "days")} for row in contrary_rows[::3]]
     written.write_text("".join(json.dumps(row) + "\n" for row in elsewhere), encoding="utf-8")
-    stance = parse_detector("stance")
-    alone = learning_curve(stance, path, batch=40, rounds=2, seeds=1, held_out="passages").table
-    helped = learning_curve(stance, path, batch=40, rounds=2, seeds=1, held_out="passages", written=written).table
-    first, last = (alone.loc[alone["strategy"] == RANDOM, "auroc"].iloc[at] for at in (0, -1))
-    assert last > first + 0.1
-    assert helped["auroc"].iloc[0] > first + 0.1
+    told: list[int] = []
+
+    def tell(done: int, what: str, total: int | None = None, /) -> None:
+        del what, total
+        told.append(done)
+
+    def measured(written: Path | None) -> LearningCurve:
+        return learning_curve(
+            parse_detector("stance"), path, batch=80, rounds=1, seeds=1, held_out="passages", written=written,
+            strategies=(RANDOM,), progress=tell,
+        )  # fmt: skip
+
+    alone, helped = measured(None).table, measured(written).table
+    assert alone["strategy"].unique().tolist() == [RANDOM]
+    assert alone["auroc"].iloc[1] > alone["auroc"].iloc[0] + 0.1
+    assert helped["auroc"].iloc[0] > alone["auroc"].iloc[0] + 0.1
+    assert told == [0, 1, 2] * 2
+
+
+def test_texts_that_are_cut_are_counted_and_other_detectors_refused(judged: Path, tmp_path: Path) -> None:
     long = tmp_path / "long.jsonl"
-    long.write_text(json.dumps(elsewhere[0] | {"perspective": "cars " * 65}) + "\n", encoding="utf-8")
-    curve = learning_curve(stance, path, batch=40, rounds=1, seeds=1, held_out="passages", written=long)
+    row = json.loads(judged.read_text(encoding="utf-8").splitlines()[0])
+    long.write_text(json.dumps(row | {"perspective": "cars " * 65}) + "\n", encoding="utf-8")
+    curve = learning_curve(
+        parse_detector("stance"), judged, batch=4, rounds=1, seeds=1, written=long, strategies=(RANDOM,)
+    )
     assert curve.truncated == 1, "of the written pair, since stance reads 64 tokens of a perspective"
     with pytest.raises(BadInputError, match="from its start"):
-        learning_curve(parse_detector("random"), path)
+        learning_curve(parse_detector("random"), judged)
