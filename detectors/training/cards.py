@@ -45,6 +45,10 @@ class Curve:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text("".join(_line(p) for p in points), encoding="utf-8")
 
+    def last_f1(self) -> float:
+        """Return the F1 on dev of the last point of this trial; NaN without points."""
+        return next((p.dev_f1 for p in reversed(read_curve(self.path.parent)) if p.trial == self.trial), math.nan)
+
     def add(self, step: int, loss: float, dev_f1: float) -> None:
         """Append one point."""
         with self.path.open("a", encoding="utf-8") as file:

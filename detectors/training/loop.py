@@ -3,7 +3,6 @@
 Also its settings, and the grid that BERDS searched.
 """
 
-import math
 import random
 import shutil
 from collections.abc import Callable, Sequence
@@ -40,7 +39,7 @@ _STATE = "trainer_state.json"
 class Learner(Protocol):
     """A model in training. `model` has the trained parameters; `positive_weight` is the weight of a supporting pair.
 
-    With `by_passage`, all pairs of a passage are in one batch, because the model reads the passage once for them. With
+    With `by_passage`, pairs of a passage are in one batch, because the model reads the passage once for them. With
     `best_on_dev`, the checkpoint with the best F1 on dev counts, and the training may stop early; otherwise the last one counts.
     """
 
@@ -93,7 +92,7 @@ def run(
     random.seed(settings.seed)
     np.random.seed(settings.seed)
     torch.manual_seed(settings.seed)
-    groups = _groups([p.pair for p in train], by_passage=learner.by_passage)
+    groups = _groups([p.pair for p in train], settings.batch if learner.by_passage else 1)
     batch = max(1, round(settings.batch * len(groups) / len(train)))
     checkpoints = folder / CHECKPOINTS
     last = _last_checkpoint(checkpoints)
@@ -139,7 +138,7 @@ def run(
         trainer.train(resume_from_checkpoint=str(last) if last else None)
     learner.model.eval()
     if not learner.best_on_dev:
-        return trainer.f1
+        return curve.last_f1()
     best = trainer.state.best_metric
     return float(best) if best is not None else trainer.evaluate()["eval_f1"]
 
@@ -182,7 +181,6 @@ class _PairTrainer(Trainer):
     ) -> None:
         self.learner, self.dev, self.curve, self.report = learner, dev, curve, report
         self.losses: list[float] = []
-        self.f1 = math.nan
         super().__init__(
             model=learner.model,
             args=arguments,
@@ -215,7 +213,7 @@ class _PairTrainer(Trainer):
         f1 = precision_recall_f1(labels, chosen, np.ones(len(labels)))[2]
         self.curve.add(self.state.global_step, float(np.mean(self.losses or [np.nan])), f1)
         self.losses.clear()
-        self.f1, metrics = f1, {"eval_f1": f1}
+        metrics = {"eval_f1": f1}
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         best = self.state.best_metric
         if self.report is not None:
@@ -239,14 +237,13 @@ class _ProgressCallback(TrainerCallback):
         self.progress(state.global_step, "steps", state.max_steps)
 
 
-def _groups(pairs: Sequence[Pair], *, by_passage: bool) -> list[list[int]]:
-    """Return the places of pairs that stay together: those of a passage, or each alone."""
-    if not by_passage:
-        return [[place] for place in range(len(pairs))]
-    groups: dict[str, list[int]] = {}
+def _groups(pairs: Sequence[Pair], most: int) -> list[list[int]]:
+    """Return the places of pairs that stay together: up to `most` of the same passage."""
+    by_passage: dict[str, list[int]] = {}
     for place, pair in enumerate(pairs):
-        groups.setdefault(pair.passage, []).append(place)
-    return list(groups.values())
+        by_passage.setdefault(pair.passage, []).append(place)
+    groups = [places[start : start + most] for places in by_passage.values() for start in range(0, len(places), most)]
+    return sorted(groups)
 
 
 def _placed(batch: dict[str, Any], device: torch.device) -> dict[str, Any]:

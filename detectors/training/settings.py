@@ -58,5 +58,7 @@ class Settings:
                 raise BadInputError(f"{name} must be between {low:g} and {high:g}, got {getattr(self, name):g}.")
 
 
-STANCE_SETTINGS = Settings(learning_rate=3e-4, epochs=4.0, weight_decay=0.0, max_length=288, evaluations=1)
+STANCE_SETTINGS = Settings(learning_rate=1e-3, epochs=4.0, weight_decay=0.0, evaluations=1)
 """Those of the biases and norms of `stance`, which can bear a higher rate than matrices."""
+STANCE_NEEDS = ("torch", "transformers", "accelerate", "onnx")
+"""The modules with which `stance` is trained, and which using it does not need."""

@@ -15,6 +15,7 @@ from scipy.special import logit
 
 from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.extras import require
 from berdseye.data.files.atomic import write_bytes, write_json
 from berdseye.data.files.json_files import read_json
 from berdseye.data.files.locks import locked
@@ -36,7 +37,7 @@ from berdseye.detectors.training.calibration import best_temperature, calibrated
 from berdseye.detectors.training.cards import figures, read_curve, threshold_on_dev
 from berdseye.detectors.training.head import train_head, truth
 from berdseye.detectors.training.search import MODEL_FOLDER, Opener, Search, search
-from berdseye.detectors.training.settings import STANCE_SETTINGS, Settings
+from berdseye.detectors.training.settings import STANCE_NEEDS, STANCE_SETTINGS, Settings
 from berdseye.detectors.training.training_set import TrainingSet, distilled
 
 Kind = Literal["stance", "head", "crossencoder", "lora", "stacked"]
@@ -45,6 +46,7 @@ DETECTOR_OF: Mapping[Kind, str] = {
 }  # fmt: skip
 """The detector that each kind of training produces."""
 _PLAN = "plan.json"
+_STANCE_USES = ("learning_rate", "warmup", "epochs", "weight_decay", "batch", "seed")
 _EDGE = 1e-7  # a probability of 0 or 1 has no logit
 
 
@@ -126,6 +128,8 @@ def check_plan(workspace: Workspace, plan: TrainingPlan, unlabelled: Sequence[La
         )
     if plan.kind == "stance" and plan.bases:
         raise BadInputError("The kind stance starts from the shipped detector and takes no base.", hint="Omit --base.")
+    if plan.kind == "stance":
+        require("Training stance", *STANCE_NEEDS)
     if plan.kind in ("stance", "head", "stacked") and plan.search != "none":
         raise BadInputError(f"The kind {plan.kind} has no settings to search.", hint="Omit --search.")
     title_place(plan.settings.title)
@@ -149,7 +153,8 @@ def follows_plan(folder: Path, plan: TrainingPlan, data: TrainingSet | None = No
 
 
 def _plan_fields(plan: TrainingPlan, data_hash: str) -> dict[str, Any]:
-    fields: dict[str, Any] = json.loads(json.dumps(asdict(plan) | {"data_hash": data_hash}))
+    start = {"start": StanceDetector().version} if plan.kind == "stance" else {}
+    fields: dict[str, Any] = json.loads(json.dumps(asdict(plan) | {"data_hash": data_hash} | start))
     return fields
 
 
@@ -202,7 +207,7 @@ def _stance(
         "threshold": threshold,
         "threshold_source": source,
         "truncated": _truncated(shipped, data) | {"train": best.truncated},
-        "settings": asdict(best.settings),
+        "settings": {name: getattr(settings, name) for name in _STANCE_USES},
         "curve": [asdict(point) for point in read_curve(folder)],
         **measures,
     }

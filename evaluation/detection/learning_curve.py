@@ -12,6 +12,7 @@ import pandas as pd
 from berdseye.data.datasets.labelled_pairs import LabelledPair, Split, file_hash, read_labelled_pairs
 from berdseye.data.datasets.stored import same_question, split_of
 from berdseye.data.errors import BadInputError
+from berdseye.data.extras import require
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Pair
 from berdseye.detectors.embedded import EmbeddedDetector, Logistic
@@ -22,6 +23,7 @@ from berdseye.detectors.stance.adaptation import Adaptation
 from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.thresholds import Tuned
 from berdseye.detectors.training.head import PRIOR, fit_head, truth
+from berdseye.detectors.training.settings import STANCE_NEEDS
 from berdseye.detectors.training.training_set import training_set
 
 UNCERTAIN, RANDOM, ALL = STRATEGIES = ("uncertain", "random", "all")
@@ -82,7 +84,7 @@ class _Stance:
 
         pairs = [LabelledPair(pair, supports) for pair, supports in zip(values, labels.tolist(), strict=True)]
         adaptation = Adaptation(self.start.version, numbers_learned(self.start, pairs), self.start.threshold, UNTUNED)
-        return self._judge(StanceDetector(adaptation=adaptation))
+        return self._judge(StanceDetector(self.start.folder, adaptation))
 
     @staticmethod
     def _judge(detector: StanceDetector) -> _Model:
@@ -147,7 +149,7 @@ def learning_curve(
         for corrections, fitted in training.walk(strategy, np.random.default_rng(seed), batch, rounds):
             rows.append({"corrections": corrections, "strategy": strategy, **_figures(fitted, test)})
             progress(len(rows), "trainings", trainings)
-        trainings -= number * (rounds + 1) - len(rows)  # the pool was used up
+        trainings = len(rows) + (len(walks) - number) * (rounds + 1) + (ALL in strategies)  # a pool may be used up
     if ALL in strategies:
         full = training.fitted(np.arange(len(pool.truth)))
         rows.append({"corrections": len(pool.truth), "strategy": ALL, **_figures(full, test)})
@@ -173,6 +175,7 @@ def _learner(detector: Detector, prior: float) -> _Learner:
     if isinstance(base, EmbeddedDetector):
         return _Head(base.model, prior)
     if isinstance(base, StanceDetector) and base.adaptation is None:
+        require("A learning curve of stance", *STANCE_NEEDS)
         return _Stance(base)
     raise BadInputError(
         f"'{detector.name}' cannot be trained again from its start, which a learning curve needs.",

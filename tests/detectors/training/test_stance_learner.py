@@ -8,9 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import logit
 
 from berdseye.data.datasets.labelled_pairs import LabelledPair
+from berdseye.data.errors import BadInputError
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
@@ -24,7 +27,7 @@ from berdseye.detectors.trained import list_trained
 from berdseye.detectors.training import training
 from berdseye.detectors.training.cards import read_curve
 from berdseye.detectors.training.head import truth
-from berdseye.detectors.training.loop import predict_logits
+from berdseye.detectors.training.loop import _groups, predict_logits
 from berdseye.detectors.training.settings import STANCE_SETTINGS
 from berdseye.detectors.training.stance import StanceLearner
 from berdseye.detectors.training.training import TrainingPlan, train_detector
@@ -69,12 +72,58 @@ def test_a_logit_is_the_log_odds_of_what_the_detector_says(tiny: Path) -> None:
     assert StanceLearner(tiny).truncated([p.pair for p in pairs]) == 3
 
 
+def test_matrices_of_16_bits_leave_biases_and_norms_in_32(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = [LabelledPair(Pair(passage, one), False) for passage in PASSAGES[::2] for one in PERSPECTIVES]
+    exact = predict_logits(StanceLearner(tiny), pairs, 4)
+    for module in ("stance", "loop"):
+        monkeypatch.setattr(f"berdseye.detectors.training.{module}.half_precision", lambda: True)
+    learner = StanceLearner(tiny)
+    with torch.autocast("cpu", torch.bfloat16):
+        logits = learner.logits(learner.batch([p.pair for p in pairs]))
+    assert np.allclose(logits.detach().float().numpy(), exact, atol=0.05)
+    logits.sum().backward()
+    for name, one in learner.network.named_parameters():
+        in_32 = name in learner.numbers()
+        assert one.dtype == (torch.float32 if in_32 else torch.bfloat16), name
+        assert (one.grad is not None) == in_32, name
+
+
+@given(st.lists(st.sampled_from("abcde"), max_size=40), st.integers(1, 5))
+def test_pairs_of_a_passage_stay_together_up_to_a_batch(passages: list[str], most: int) -> None:
+    groups = _groups([Pair(passage, str(n)) for n, passage in enumerate(passages)], most)
+    assert sorted(place for group in groups for place in group) == list(range(len(passages)))
+    for group in groups:
+        assert len(group) <= most
+        assert len({passages[place] for place in group}) == 1
+    for passage in set(passages):
+        parts = sum(passages[group[0]] == passage for group in groups)
+        assert parts == -(-passages.count(passage) // most), "no more groups than a passage needs"
+
+
+def test_a_training_that_was_begun_with_another_network_is_refused(tiny: Path, workspace: Workspace) -> None:
+    def killed(done: int, what: str, total: int | None = None, /) -> None:
+        del done, what, total
+        raise KilledError
+
+    with pytest.raises(KilledError):
+        train_detector(workspace, TrainingPlan("stance", "mine"), made_set(16), progress=killed)
+    card = json.loads((tiny / CARD_FILE).read_text(encoding="utf-8"))
+    (tiny / CARD_FILE).write_text(json.dumps({**card, "calibration": (1, 0)}), encoding="utf-8")
+    with pytest.raises(BadInputError, match="has other data or settings"):
+        train_detector(workspace, TrainingPlan("stance", "mine"), made_set(16))
+
+
 def test_biases_and_norms_alone_are_trained(tiny: Path) -> None:
     learner = StanceLearner(tiny)
     trained = {name for name, one in learner.network.named_parameters() if one.requires_grad}
     assert trained == set(learner.numbers())
     assert all(name.endswith((".bias", "norm.weight")) or name == "skip" for name in trained)
     assert len(list(learner.model.parameters())) == len(trained)
+    before = learner.numbers()
+    with torch.no_grad():
+        for one in learner.model.parameters():
+            one.add_(1)
+    assert all(np.allclose(value, before[name] + 0.5) for name, value in learner.numbers().items()), "means are kept"
 
 
 @pytest.mark.usefixtures("tiny")

@@ -110,6 +110,19 @@ def test_test_labels_are_never_learnt_from(judged: Path, tmp_path: Path) -> None
     np.testing.assert_allclose(straight["auroc"], 1 - turned["auroc"], atol=1e-9)
 
 
+def test_progress_counts_the_trainings_that_are_left(judged: Path) -> None:
+    told: list[tuple[int, int | None]] = []
+
+    def tell(done: int, what: str, total: int | None = None, /) -> None:
+        assert what == "trainings"
+        told.append((done, total))
+
+    learning_curve(parse_detector("embedded"), judged, batch=60, rounds=10, seeds=3, progress=tell)
+    assert told[0] == (0, 6 * 11 + 1)
+    assert all(total is not None and done <= total for done, total in told)
+    assert told[-1][0] == told[-1][1] == len(told) - 1 < 6 * 11 + 1, "the pool is used up before ten batches"
+
+
 def test_the_gain_is_counted_from_the_start() -> None:
     curve = pd.DataFrame(
         {"corrections": [0, 50, 100, 0, 50], "strategy": ["a", "a", "a", "b", "b"], "f1": [0.4, 0.49, 0.51, 0.4, 0.45]}
