@@ -12,10 +12,10 @@ from hashlib import blake2b
 from pathlib import Path
 
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 
 from berdseye.data.errors import StaleError
-from berdseye.data.files.atomic import write_json, write_with
+from berdseye.data.files.atomic import write_bytes, write_json
 from berdseye.detectors.protocol import Floats
 
 ADAPTATION_FILE, NUMBERS_FILE = "stance_adaptation.json", "stance_numbers.safetensors"
@@ -51,7 +51,7 @@ class Adaptation:
 
 def write_numbers(folder: Path, numbers: Mapping[str, Floats]) -> None:
     """Write biases and norms into a folder, by their names in the network."""
-    write_with(folder / NUMBERS_FILE, lambda to: save_file(dict(numbers), to))
+    write_bytes(folder / NUMBERS_FILE, save(dict(numbers)))
 
 
 def write_adaptation(folder: Path, adaptation: Adaptation) -> None:
