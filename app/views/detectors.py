@@ -58,7 +58,14 @@ FORMAT_NAMES = {
     "label-studio": "Label Studio",
 }
 _CHOICE = 235
-FIGURES = ("accuracy", "precision", "recall", "f1", "auroc", "average_precision")
+FIGURES = {
+    "accuracy": "accuracy",
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "auroc": "AUROC",
+    "average_precision": "average precision",
+}
 
 
 def table() -> None:
@@ -136,11 +143,11 @@ def card(trained: Trained) -> None:
     if compared := read_improvement(trained):
         st.markdown(escaped(compared["comparison"]["summary"]))
     figures = [
-        {"figure": name, "split": split, "share": figures_of_split[name], "low": figures_of_split["intervals"][name][0],
+        {"figure": shown, "split": split, "share": figures_of_split[name], "low": figures_of_split["intervals"][name][0],
          "high": figures_of_split["intervals"][name][1], "pairs": figures_of_split["n"]}
         for split in ("dev", "test")
         if (figures_of_split := trained.card.get(split))
-        for name in FIGURES
+        for name, shown in FIGURES.items()
         if figures_of_split.get(name) is not None and name in figures_of_split.get("intervals", {})
     ]  # fmt: skip
     left, right = st.columns(2)
