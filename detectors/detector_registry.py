@@ -84,7 +84,7 @@ def _stance(arguments: Arguments, workspace: Workspace | None) -> Detector:
     if name is None:
         return shipped
     folder = _required(workspace, f"stance({name})").detectors_folder / name
-    if has_network(folder):  # a network of its own, and not a last layer for the shipped one
+    if has_network(folder):  # a network of its own, and not an adaptation of the shipped one
         return StanceDetector(folder, trained=name)
     return StanceDetector(adaptation=read_adaptation(folder, shipped.version), trained=name)
 

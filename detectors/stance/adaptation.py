@@ -1,7 +1,7 @@
 """The detector `stance` adapted to labels of a workspace: other biases and norms in the network that ships.
 
-They are 91,000 of its 54 million numbers, and the only ones that its file keeps in full precision (BitFit, Ben Zaken et al., ACL
-2022, trains biases alone). The matrices stay, so that an adaptation takes .4 MB, and labels take as long as before.
+They are 91,000 of its 54 million numbers, and the only weights that its file keeps in full precision (BitFit, Ben Zaken et al.,
+ACL 2022, trains biases alone). The matrices stay, so that an adaptation takes .4 MB, and labels take as long as before.
 """
 
 import json

@@ -121,8 +121,8 @@ def learning_curve(
     upper limit for this file; `strategies` says which of the three are measured. Columns: corrections, strategy, and auroc and
     f1, shares from 0 to 1, as means over seeds with `_low` and `_high`, the lowest and the highest seed. F1 is for 16.8% positive
     pairs; its threshold is chosen on the dev split before the first round and after each round. `prior` is that of `embedded`.
-    Pairs of all splits and of `written` count as cut. A training of `embedded` takes seconds, one of `stance` about a minute for
-    every 250 pairs on two cores.
+    Pairs of all splits and of `written` count as cut. A training of `embedded` takes seconds, one of `stance` a minute or
+    more for every 250 pairs.
 
     Raises `BadInputError` for a detector other than `stance` and `embedded`, and for a file whose splits are unsuitable for
     training and testing.

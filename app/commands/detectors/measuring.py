@@ -290,8 +290,8 @@ def learning_curve(
 
     Corrections come from the train split, chosen by uncertainty and at random; thresholds come from dev, and figures from test,
     with F1 at 16.8% positive. Without a column split, questions are divided 80/10/10; --held-out passages divides the passages of
-    the same questions instead. The strategy `all` uses every train pair. `stance` takes about a minute for every 250 pairs of a
-    training, `embedded` seconds.
+    the same questions instead. The strategy `all` uses every train pair. A training of `stance` takes a minute
+    or more for every 250 pairs, one of `embedded` seconds.
 
     Example: `berdseye detector learning-curve judged.tsv --rounds 10`
     """
