@@ -1,6 +1,6 @@
 """Batches of passages with perspectives, mixed from all sources, for the training of `stance`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from random import Random
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from berdseye.detectors.stance.augmentation import drawn, in_context, off_topic
 from berdseye.detectors.stance.examples import STANCES, Example
 from berdseye.detectors.stance.network import Packed, PairTokenizer, packed, padded_length
 from berdseye.detectors.stance.unlabelled import FOUND, NEAR
+from berdseye.detectors.stance.written import JUDGED, WRITTEN
 
 MIXTURE: Mapping[str, float] = {
     "snli": 12,
@@ -26,12 +27,15 @@ MIXTURE: Mapping[str, float] = {
 }
 """How many of 100 labelled passages come from each source. Inference stays nearly half of them: a stage of arguments alone made
 the network forget it."""
+WRITTEN_MIXTURE: Mapping[str, float] = {WRITTEN: 60, JUDGED: 40}
+"""How many of 100 passages of the sources that are new to a continued network come from each of them."""
 UNLABELLED: Mapping[str, float] = {NEAR: 40}
 UNLABELLED_WITH_TEXTS: Mapping[str, float] = {NEAR: 20, FOUND: 50}
 """How many passages that nobody labelled come with 100 labelled ones, if there are any: without passages of other texts, and with
 them."""
 BATCH_TOKENS = 1536
 _POOL = 512
+_APART_IN_TURN = 2
 _DENIED = 0.4
 _OFF_TOPIC = 0.25
 _IN_CONTEXT = 0.3
@@ -41,24 +45,30 @@ _LONG = ("fever", "debates")
 
 class Batch(NamedTuple):
     """Packed passages, and for each of their n perspectives the allowed stances, bool[n, 3], and the number of its passage,
-    int64[n]."""
+    int64[n].
+
+    If it is `labels_alone`, what a teacher says of it does not count.
+    """
 
     packed: Packed
     allowed: Tensor
     owners: Tensor
+    labels_alone: bool = False
 
     def on(self, device: str) -> "Batch":
         """Return the same on a device, as PyTorch names it."""
-        return Batch(self.packed.on(device), self.allowed.to(device), self.owners.to(device))
+        return self._replace(
+            packed=self.packed.on(device), allowed=self.allowed.to(device), owners=self.owners.to(device)
+        )
 
 
 def augmented(examples: Mapping[str, Sequence[Example]], chance: Random) -> Iterator[Example]:
-    """Yield examples without end, drawn by `MIXTURE` and `UNLABELLED`, each source in a random order and again from its start
-    when it is used up.
+    """Yield examples without end, drawn by `MIXTURE`, `WRITTEN_MIXTURE` and `UNLABELLED`, each source in a random order and again
+    from its start when it is used up.
 
     Some passages get a perspective of another topic, and some of the short ones the company of other sentences.
     """
-    mixture = {**MIXTURE, **(UNLABELLED_WITH_TEXTS if examples.get(FOUND) else UNLABELLED)}
+    mixture = {**MIXTURE, **WRITTEN_MIXTURE, **(UNLABELLED_WITH_TEXTS if examples.get(FOUND) else UNLABELLED)}
     names = [name for name in mixture if examples.get(name)]
     waiting: dict[str, list[int]] = {name: [] for name in names}
     while True:
@@ -93,6 +103,28 @@ def mixed_batches(
                 torch.tensor([[stance in s.allowed for stance in range(len(STANCES))] for _, s in statements]),
                 torch.tensor([number for number, _ in statements]),
             )
+
+
+def alternating_batches(
+    examples: Mapping[str, Sequence[Example]],
+    tokenizer: PairTokenizer,
+    chance: Random,
+    tokens: int,
+    apart: Collection[str],
+) -> Iterator[Batch]:
+    """Yield batches as `mixed_batches` does: one of other sources, then two of those that stand `apart`.
+
+    Of these two, the labels count alone.
+    """
+    others, new = (
+        mixed_batches(
+            {name: rows for name, rows in examples.items() if (name in apart) == side}, tokenizer, chance, tokens
+        )
+        for side in (False, True)
+    )
+    for batch in others:
+        yield batch
+        yield from (one._replace(labels_alone=True) for one in islice(new, _APART_IN_TURN))
 
 
 def in_workers(batches: Callable[[int], Iterator[Batch]], seed: int, workers: int) -> Iterator[Batch]:

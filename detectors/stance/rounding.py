@@ -21,7 +21,7 @@ _LEAST_SPREAD = 1e-8
 class Copy(nn.Module):
     """A copy of a network to find the gradients of the network's own weights with, in bfloat16 if `half`.
 
-    After `round_numbers`, it has large weights in 4 bits and rounds the inputs of its products to 8 bits.
+    After `round_numbers`, it has large weights in 4 bits and, if asked for, rounds the inputs of its products to 8 bits.
     """
 
     def __init__(self, network: StanceNetwork, *, half: bool = False) -> None:
@@ -42,11 +42,11 @@ class Copy(nn.Module):
         """Return the logits, float32[n_perspectives, 3], and the vectors after each layer, as the network does."""
         return self.copied.read(packed)
 
-    def round_numbers(self) -> None:
-        """Round weights and inputs from now on."""
+    def round_numbers(self, *, inputs: bool = True) -> None:
+        """Round large weights from now on, and, if `inputs`, the inputs of products."""
         if not self._rounds:
             self._rounds = True
-            for part in _products(self.copied):
+            for part in _products(self.copied) if inputs else ():
                 part.register_forward_pre_hook(_round_inputs)
             self.follow()
 

@@ -99,6 +99,11 @@ def teacher_of_its_part(network: StanceNetwork, *, half: bool = False) -> Teache
     return Teacher(network, torch.arange(network.words.num_embeddings), layers, half=half)
 
 
+def earlier_self(network: StanceNetwork, *, half: bool = False) -> Teacher:
+    """Return a network as it is now as the teacher of itself, which keeps it from forgetting; states are not compared."""
+    return Teacher(network, torch.arange(network.words.num_embeddings), (), half=half)
+
+
 def teacher_of_another_base(
     network: StanceNetwork, student: StanceNetwork, numbers: Tensor, *, half: bool = False
 ) -> Teacher:

@@ -1,18 +1,23 @@
-"""Train the detector `stance`: `python -m berdseye.detectors.stance.train DATA_FOLDER BASE [--work FOLDER] [--out FOLDER]`.
+"""Train the detector `stance`: `python -m berdseye.detectors.stance.train DATA_FOLDER BASE [--work FOLDER] [--out FOLDER]`, or
+`... DATA_FOLDER --continue`.
 
 The data folder has `stance/pairs.parquet` and the debates of `perspectrum/`. With `--teacher`, a larger network is trained first
 and then teaches; what is written is the mean of a network that was taught and one that was not. With `--narrow`, the base itself
 is trained first and then teaches a network with fewer of its heads and neurons, which is written. Both take minutes on a GPU
 (`--device cuda`), and a training without a teacher one to two hours on two cores; run the same command again with the same work
-folder to resume. The threshold is the mean of those that the dev parts of the held-out sources suggest, and the figures of the
-card are measured on test parts, each at the threshold of the other sources. `berdseye detector transfer` has more.
+folder to resume. With `--continue` in the place of BASE, a network that is stored already, the shipped one if no folder is named,
+learns from the written passages, and remembers the rest by what it said before: an hour on two cores.
+
+The threshold is the mean of those that the dev parts of the held-out sources suggest, and the figures of the card are measured on
+test parts, each at the threshold of the other sources. `berdseye detector transfer` has more.
 """
 
 import argparse
 import hashlib
 import json
+import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -43,8 +48,9 @@ from berdseye.detectors.stance.held_out import (
     scored,
     threshold_from_others,
 )
-from berdseye.detectors.stance.network_files import CARD_FILE
+from berdseye.detectors.stance.network_files import CARD_FILE, FILES, TOKENIZER_FILE, card_of
 from berdseye.detectors.stance.unlabelled import found_examples, near_examples, passages_of, text_files
+from berdseye.detectors.stance.written import WRITTEN_FILES, written_examples
 from berdseye.detectors.training_pairs import SOURCES
 
 if TYPE_CHECKING:
@@ -54,6 +60,8 @@ if TYPE_CHECKING:
 
 _EDGE = 1e-6
 _BATCHES_FOR_IMPORTANCE = 12
+_START = "start"
+_OF_TRAINING = ("settings", "steps_taken", "teacher", "texts", "words", "narrow", "continued")
 Examples = Mapping[str, Sequence[Example]]
 DATA_FILES = (PAIRS_FILE, *(DEBATES_FOLDER / name for name in SOURCES), CLAIMS_FILE, POOL_FILE, SPLIT_FILE)
 OUT = Path(__file__).parents[1] / "weights"
@@ -65,7 +73,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m berdseye.detectors.stance.train", description="Train the detector `stance`."
     )
     parser.add_argument("folder", type=Path, metavar="DATA_FOLDER", help="Folder with stance/ and perspectrum/.")
-    parser.add_argument("base", metavar="BASE", help="Folder or name of the BERT or MPNet model to start from.")
+    parser.add_argument(
+        "base", metavar="BASE", nargs="?", help="Folder or name of the BERT or MPNet model to start from."
+    )
+    parser.add_argument(
+        "--continue",
+        dest="continued",
+        type=Path,
+        metavar="FOLDER",
+        nargs="?",
+        const=OUT,
+        help="Continue the network of a folder (default: the shipped weights) with the written passages.",
+    )
     parser.add_argument("--work", type=Path, default=Path("stance-training"), help="Folder of checkpoints.")
     parser.add_argument("--out", type=Path, default=OUT, help="Folder to write (default: the shipped weights).")
     parser.add_argument("--steps", type=int, default=3_400, help="Number of batches.")
@@ -104,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--rounded",
         action="store_true",
-        help="Store weights in 4 bits, and round them so in the second half of the training.",
+        help="Store weights in 4 bits, and round them so in the second half of the training (with --continue: in all of it).",
     )
     parser.add_argument("--alone-steps", type=int, default=3_400, help="Number of batches without the teacher.")
     parser.add_argument("--teacher-steps", type=int, default=1_600, help="Number of batches for the teacher.")
@@ -112,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--teacher-learning-rate", type=float, default=4e-5, help="Highest learning rate of the teacher's encoder."
     )
     parser.add_argument("--now", action="store_true", help="Use the last checkpoint as it is.")
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     if wrong := _wrong_combination(options):
         parser.error(wrong)
     import torch
@@ -133,8 +152,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rounded=options.rounded,
     )
     try:
-        bits: Literal[4, 8] = 4 if options.rounded else 8
-        publish(*_trained(options, settings), options.folder, options.out, exact=options.exact, bits=bits)
+        network, tokenizer, card = _trained(options, settings)
+        bits: Literal[4, 8] = 4 if card["settings"]["rounded"] else 8
+        publish(network, tokenizer, card, options.folder, options.out, exact=options.exact, bits=bits)
     except BerdseyeError as error:
         print(error, file=sys.stderr)
         return 2
@@ -143,17 +163,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _wrong_combination(options: argparse.Namespace) -> str | None:
     """Return what is wrong with options that do not go together."""
+    if (options.base is None) == (options.continued is None):
+        return "give the model to start from, or --continue"
+    changing = (options.narrow, options.teacher, options.words)
+    if options.continued is not None and (options.exact or any(one is not None for one in changing)):
+        return (
+            "--continue keeps the form of a network: it cannot be combined with --narrow, --teacher, --words or --exact"
+        )
     if options.narrow is not None and options.teacher is not None:
         return "--narrow makes the base the teacher, and cannot be combined with --teacher"
     if options.rounded and options.exact:
         return "--rounded stores weights in 4 bits, and --exact in 32: choose one of them"
-    if options.texts is not None and options.narrow is None and options.teacher is None:
-        return "--texts needs a teacher: --teacher or --narrow"
+    if options.texts is not None and options.narrow is None and options.teacher is None and options.continued is None:
+        return "--texts needs a teacher: --teacher, --narrow or --continue"
     return None
 
 
 class _Run(NamedTuple):
-    """What every training begins with; `network` is untrained."""
+    """What every training begins with; `network` is untrained, unless it is continued."""
 
     options: argparse.Namespace
     settings: "StanceSettings"
@@ -182,11 +209,20 @@ def _trained(
     from berdseye.detectors.stance.rounding import check_sizes
     from berdseye.detectors.stance.training import untrained
 
-    network, tokenizer = untrained(options.base, settings.seed), PairTokenizer(options.base)
-    if options.rounded:
+    earlier: dict[str, Any] | None = None
+    if options.continued is not None:
+        network, tokenizer, earlier = _start(options.continued, options.work)
+        settings = settings._replace(
+            continued=earlier["version"], rounded=settings.rounded or earlier.get("settings", {}).get("rounded", False)
+        )
+    else:
+        network, tokenizer = untrained(options.base, settings.seed), PairTokenizer(options.base)
+    if settings.rounded:
         check_sizes(network)
     run = _Run(options, settings, network, tokenizer, training_examples(options.folder, settings.seed))
-    if options.narrow is not None:
+    if earlier is not None:
+        made = _continued(run)
+    elif options.narrow is not None:
         made = _taught_by_its_base(run)
     elif options.teacher is not None:
         made = _taught_by_another_base(run)
@@ -199,9 +235,45 @@ def _trained(
         "texts": {} if options.texts is None else {path.name: _hash(path) for path in text_files(options.texts)},
         "words": made.network.words.num_embeddings,
         "narrow": options.narrow,
+        "continued": earlier,
         "examples": {name: len(rows) for name, rows in made.shown.items()},
     }
     return made.network, tokenizer, card
+
+
+def _start(folder: Path, work: Path) -> tuple["StanceNetwork", "PairTokenizer", dict[str, Any]]:
+    """Return the network that a training continues, its tokenizer, and what its card says of its training, with its version.
+
+    Its files are copied into the work folder at first, and read there from then on: the result may take the place of the
+    network in `folder`. Raises `UnavailableError` if a file is missing or cannot be read.
+    """
+    from tokenizers import Tokenizer
+
+    from berdseye.detectors.stance.network import PairTokenizer
+    from berdseye.detectors.stance.stored_network import stored_network
+
+    kept = work / _START
+    if not kept.is_dir():
+        card_of(folder)  # raises the error of a folder that cannot be used
+        draft = work / f"{_START}.part"
+        draft.mkdir(parents=True, exist_ok=True)
+        for name in FILES:
+            shutil.copyfile(folder / name, draft / name)
+        draft.replace(kept)
+    network, version = stored_network(kept), card_of(kept).version
+    card = json.loads((kept / CARD_FILE).read_text(encoding="utf-8"))
+    earlier = {"version": version} | {name: card[name] for name in _OF_TRAINING if name in card}
+    return network, PairTokenizer(Tokenizer.from_file(str(kept / TOKENIZER_FILE))), earlier
+
+
+def _continued(run: _Run) -> _Trained:
+    """Train a stored network on the written passages, and on others with what it says of them now."""
+    from berdseye.detectors.stance.teacher import earlier_self
+
+    new = written_examples()
+    shown = {**_with_unlabelled(run), **new}
+    steps = _train(run, run.network, shown, earlier_self(run.network, half=run.settings.half), apart=tuple(new))
+    return _Trained(run.network, steps, shown)
 
 
 def _taught_by_labels(run: _Run) -> _Trained:
@@ -255,7 +327,14 @@ def _taught_by_its_base(run: _Run) -> _Trained:
     return _Trained(student, steps, shown, _card_of_teacher(options))
 
 
-def _train(run: _Run, network: "StanceNetwork", examples: Examples, teacher: "Teacher | None" = None) -> int:
+def _train(
+    run: _Run,
+    network: "StanceNetwork",
+    examples: Examples,
+    teacher: "Teacher | None" = None,
+    *,
+    apart: Collection[str] = (),
+) -> int:
     """Train the network that is written, or take its last checkpoint with `--now`; return the number of steps taken."""
     from berdseye.detectors.stance.training import train
 
@@ -267,6 +346,7 @@ def _train(run: _Run, network: "StanceNetwork", examples: Examples, teacher: "Te
         run.settings,
         options.work,
         teacher=teacher,
+        apart=apart,
         as_it_is=options.now,
         progress=_print_progress,
     )
@@ -324,7 +404,10 @@ def publish(
     from berdseye.detectors.stance.export import export
 
     export(network, tokenizer, out, exact=exact, bits=bits)
-    written: dict[str, Any] = {"data": {str(path): _hash(folder / path) for path in DATA_FILES}, **card}
+    data = {str(path): _hash(folder / path) for path in DATA_FILES}
+    if card.get("continued"):
+        data |= {path.name: _hash(path) for path in WRITTEN_FILES}
+    written: dict[str, Any] = {"data": data, **card}
     unmeasured = {"threshold": 0.5, "threshold_source": "", "measured": ""}
     unmeasured |= {"calibration": (1.0, 0.0), "reason_calibration": (1.0, 0.0)}
     _write_card(out, unmeasured | written)

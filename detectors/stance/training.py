@@ -1,7 +1,7 @@
 """The training of `stance`: a loss over partial labels, alone or beside a teacher, and checkpoints from which it resumes."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from time import monotonic
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
 from berdseye.data.progress import Progress, silent
-from berdseye.detectors.stance.batches import BATCH_TOKENS, Batch, in_workers, mixed_batches
+from berdseye.detectors.stance.batches import BATCH_TOKENS, Batch, alternating_batches, in_workers, mixed_batches
 from berdseye.detectors.stance.examples import STANCES, SUPPORTS, Example
 from berdseye.detectors.stance.four_bits import rounded_weights
 from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork, packed
@@ -23,7 +23,7 @@ from berdseye.detectors.stance.teacher import Teacher, soft_cross_entropy, targe
 
 CHECKPOINT = "checkpoint.pt"
 _MARGIN_WEIGHT = 0.3
-_HEAD_FACTOR = 5.0
+_QUICK_FACTOR = 5.0
 _WARMUP = 200
 _LEAST_RATE = 0.02
 _AVERAGED = 0.998
@@ -38,6 +38,10 @@ class StanceSettings(NamedTuple):
     With `half`, gradients are computed in bfloat16, which is quicker only on GPUs and on processors that multiply such numbers
     (AMX, or AVX-512 with BF16); the weights are kept and changed in full precision. `device` is named as PyTorch does. If
     `rounded`, the second half of the training computes with weights of 4 bits and inputs of 8, as a file of 4 bits does.
+
+    `continued` is the version of the stored network that the training continues, if it does. Biases and norms then learn five
+    times as fast as matrices, those of the head among them. If numbers should be rounded, the weights are, from the first step
+    on. The inputs are not: rounding them takes a quarter of the time, and adaptations of a stored network were no better for it.
     """
 
     steps: int = 3_400
@@ -48,6 +52,7 @@ class StanceSettings(NamedTuple):
     device: str = "cpu"
     workers: int = 0
     rounded: bool = False
+    continued: str = ""
 
 
 def untrained(base: str | Path, seed: int) -> StanceNetwork:
@@ -68,13 +73,15 @@ def train(
     folder: Path,
     *,
     teacher: Teacher | None = None,
+    apart: Collection[str] = (),
     as_it_is: bool = False,
     progress: Progress = silent,
 ) -> int:
     """Train a network, with its checkpoints in `folder`; it then has the moving average of its weights. Returns the number of
     steps taken.
 
-    The probabilities of a `teacher` of this network for every batch count as much as the labels. An interrupted training resumes,
+    The probabilities of a `teacher` of this network for every batch count as much as the labels. Sources that stand `apart` are
+    new to the teacher: two of three batches are made of them, and there the labels count alone. An interrupted training resumes,
     or, with `as_it_is`, ends where its last checkpoint is; with more steps, a finished one goes on. A resumed training draws
     other batches than an uninterrupted one from there on, so that its weights differ slightly; so does one with worker processes,
     which finish their batches in another order.
@@ -90,12 +97,16 @@ def train(
     state_loss = None
     if teacher is not None:
         teacher.to(settings.device)
-        state_loss = teacher.state_loss(network.width).to(settings.device)
-    head = network.head() + ([] if state_loss is None else [*state_loss.parameters()])
-    known = {id(parameter) for parameter in head}
+        if teacher.layers:
+            state_loss = teacher.state_loss(network.width).to(settings.device)
+    vectors = [p for p in network.parameters() if p.requires_grad and p.ndim <= 1]
+    quick = (vectors if settings.continued else network.head()) + (
+        [] if state_loss is None else [*state_loss.parameters()]
+    )
+    known = {id(parameter) for parameter in quick}
     groups: list[dict[str, Any]] = [
         {"params": [p for p in network.parameters() if p.requires_grad and id(p) not in known]},
-        {"params": head, "lr": settings.learning_rate * _HEAD_FACTOR},
+        {"params": quick, "lr": settings.learning_rate * _QUICK_FACTOR},
     ]
     optimizer = torch.optim.AdamW(
         groups,
@@ -113,22 +124,25 @@ def train(
     reader = Copy(network, half=settings.half)
 
     def batches(seed: int) -> Iterator[Batch]:
+        if apart:
+            return alternating_batches(examples, tokenizer, Random(seed), settings.batch_tokens, apart)
         return mixed_batches(examples, tokenizer, Random(seed), settings.batch_tokens)
 
     drawn = in_workers(batches, settings.seed * 1_000_003 + first, settings.workers)
     last, kept = first if as_it_is else max(first, settings.steps), monotonic()
     for step in range(first + 1, last + 1):
-        if settings.rounded and step > settings.steps * _EXACT:
-            reader.round_numbers()
+        if settings.rounded and step > settings.steps * (0 if settings.continued else _EXACT):
+            reader.round_numbers(inputs=not settings.continued)
         batch = next(drawn).on(settings.device)
         logits, states = reader.read(batch.packed)
         loss = _MARGIN_WEIGHT * margin_loss(logits, batch.allowed, batch.owners)
-        if teacher is None or state_loss is None:
+        if teacher is None or batch.labels_alone:
             loss = loss + partial_loss(logits, batch.allowed)
         else:
             output = teacher(batch.packed)
             loss = loss + soft_cross_entropy(logits, targets(output.probabilities, batch.allowed))
-            loss = loss + state_loss(states, output, batch.packed)
+            if state_loss is not None:
+                loss = loss + state_loss(states, output, batch.packed)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         reader.hand_over_gradients()
@@ -205,15 +219,17 @@ def _keep(path: Path, parts: Mapping[str, Any], settings: StanceSettings, step: 
 def _resume(path: Path, parts: Mapping[str, Any], settings: StanceSettings) -> int:
     """Load a checkpoint; returns its step, or 0 if there is none that fits.
 
-    It fits if it has the same learning rate, seed and rounding, the same kind of teacher or none, and a network with the same
-    table of words and parts of the same sizes. Another number of steps continues it: the learning rate follows the new schedule
-    from there on.
+    It fits if it has the same learning rate, seed and rounding, the same kind of teacher or none, a network with the same table
+    of words and parts of the same sizes, and both or neither continue a stored network. Another number of steps continues it: the
+    learning rate follows the new schedule from there on.
     """
     if not path.is_file():
         return 0
     state = torch.load(path, weights_only=True, map_location=settings.device)
     kept = StanceSettings(*json.loads(state["settings"]))
-    same = all(getattr(kept, name) == getattr(settings, name) for name in ("learning_rate", "seed", "rounded"))
+    same = all(
+        getattr(kept, name) == getattr(settings, name) for name in ("learning_rate", "seed", "rounded", "continued")
+    )
     for name in ("network", "state_loss"):
         same = same and _sizes(state.get(name)) == _sizes(parts[name].state_dict() if name in parts else None)
     if not same or not torch.equal(state["network"]["words.weight"], parts["network"].words.weight):

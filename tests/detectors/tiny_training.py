@@ -32,6 +32,7 @@ def measure_nothing(patch: pytest.MonkeyPatch, folder: Path) -> None:
     """Let the command train on `labelled` in a folder whose files of data are empty, and write a card without figures."""
     patch.setattr(batches, "_POOL", 32)
     patch.setattr(command, "training_examples", lambda *_: labelled())
+    patch.setattr(command, "written_examples", dict)
     patch.setattr(command, "held_out", lambda *_: {})
     patch.setattr(command, "claims_with_reasons", lambda *_: [])
     patch.setattr(command, "calibrated", lambda *_: (1.0, 0.0))

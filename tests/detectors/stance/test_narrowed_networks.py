@@ -159,7 +159,7 @@ def test_one_command_trains_the_base_then_what_is_made_of_it_and_stores_4_bits(
     [
         (["--narrow", "1", "1", "--teacher", "base"], "--narrow makes the base the teacher"),
         (["--rounded", "--exact"], "--rounded stores weights in 4 bits, and --exact in 32"),
-        (["--texts", "texts"], "--texts needs a teacher: --teacher or --narrow"),
+        (["--texts", "texts"], "--texts needs a teacher: --teacher, --narrow or --continue"),
     ],
     ids=["two teachers", "two precisions", "texts without a teacher"],
 )

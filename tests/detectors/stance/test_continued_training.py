@@ -1,0 +1,158 @@
+"""A stored network learns from written passages, and remembers the rest by what it said before."""
+
+import json
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+import torch
+
+from berdseye.data.records import Pair
+from berdseye.detectors.stance import batches
+from berdseye.detectors.stance import train as command
+from berdseye.detectors.stance.batches import alternating_batches
+from berdseye.detectors.stance.detector import StanceDetector
+from berdseye.detectors.stance.examples import CONTRADICTED, ENTAILED, OPPOSES, SUPPORTS, Example, Statement
+from berdseye.detectors.stance.network_files import CARD_FILE, MODEL_FILE, card_of
+from berdseye.detectors.stance.teacher import earlier_self
+from berdseye.detectors.stance.training import CHECKPOINT, stance_probabilities, train
+from berdseye.detectors.stance.unlabelled import NEAR, UNKNOWN
+from berdseye.detectors.stance.written import JUDGED, WRITTEN, WRITTEN_FILES
+from tests.detectors.tiny_bases import FEWEST, tiny_wordpiece
+from tests.detectors.tiny_training import SIDES, TRAINING, begun, labelled, measure_nothing
+
+TURNED = ("trams are clean", "trams are bad", "trams are good")
+"""A passage with a perspective that it supports, by the new labels, and one that it opposes; in `SIDES` it is the other way."""
+
+
+def turned() -> list[Example]:
+    passage, yes, no = TURNED
+    return [Example(passage, (Statement(yes, ENTAILED), Statement(no, CONTRADICTED)))]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_wordpiece(tmp_path_factory.mktemp("base"), width=64)
+
+
+def test_two_of_three_batches_are_of_the_sources_apart(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "_POOL", 8)
+    monkeypatch.setattr(batches, "_OFF_TOPIC", 0)
+    known = {"claims": [Example("zoos", (Statement("zoos are good", UNKNOWN),))]}
+    new = {WRITTEN: [Example("trams", (Statement("trams are good", ENTAILED),))]}
+    tokenizer = begun(base)[1]
+    drawn = list(islice(alternating_batches(known | new, tokenizer, Random(0), 96, (WRITTEN, JUDGED)), 9))
+    assert [batch.labels_alone for batch in drawn] == [False, True, True] * 3
+    assert [bool(batch.allowed.all()) for batch in drawn] == [True, False, False] * 3
+    assert all(batch.on("cpu").labels_alone == batch.labels_alone for batch in drawn)
+
+
+@pytest.mark.parametrize("apart", [True, False], ids=["labels alone", "beside a teacher"])
+def test_what_a_network_said_before_counts_where_labels_do_not_stand_alone(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, apart: bool
+) -> None:
+    monkeypatch.setattr(batches, "_POOL", 32)
+    monkeypatch.setattr(batches, "_OFF_TOPIC", 0)
+    network, tokenizer = begun(base)
+    train(network, tokenizer, labelled(), TRAINING, tmp_path / "first")
+    zoos, trams = ([(p, text) for text in (no, yes)] for p, no, yes in SIDES)
+    assert stance_probabilities(network, tokenizer, trams).argmax(axis=1).tolist() == [OPPOSES, SUPPORTS]
+    settings = TRAINING._replace(continued="1", learning_rate=1e-3)
+    near = {NEAR: [Example(p, (Statement(no, UNKNOWN), Statement(yes, UNKNOWN))) for p, no, yes in SIDES[:1]]}
+    teacher = earlier_self(network)
+    new = {WRITTEN: turned()}
+    sources = (WRITTEN, JUDGED) if apart else ()
+    train(network, tokenizer, near | new, settings, tmp_path / "second", teacher=teacher, apart=sources)
+    found = stance_probabilities(network, tokenizer, trams)
+    assert (found[0, SUPPORTS] > 0.9) == apart, "half of it is what the network said before"
+    assert stance_probabilities(network, tokenizer, zoos).argmax(axis=1).tolist() == [OPPOSES, SUPPORTS], (
+        "not forgotten"
+    )
+
+
+def test_one_command_continues_the_network_of_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure_nothing(monkeypatch, tmp_path)
+    base, made, out = tiny_wordpiece(tmp_path / "base", layers=2, width=64), tmp_path / "made", tmp_path / "out"
+    asked = [str(tmp_path), str(base), "--narrow", "2", "64", "--rounded", "--words", str(FEWEST + 5), "--steps", "3"]
+    assert command.main([*asked, "--teacher-steps", "2", "--work", str(tmp_path / "first"), "--out", str(made)]) == 0
+    monkeypatch.setattr(command, "written_examples", lambda: {WRITTEN: turned()})
+    work = tmp_path / "work"
+    more = [str(tmp_path), "--continue", str(made), "--steps", "60", "--learning-rate", "2e-3"]
+    more += ["--batch-tokens", "192", "--work", str(work), "--out", str(out)]
+    assert command.main(more) == 0
+    card = json.loads((out / CARD_FILE).read_text(encoding="utf-8"))
+    assert (card["continued"]["version"], card["steps_taken"]) == (card_of(made).version, 60)
+    assert (card["continued"]["narrow"], card["continued"]["steps_taken"]) == ([2, 64], 3)
+    assert card["examples"] == {"claims": 2, WRITTEN: 1, NEAR: 0}
+    assert card["settings"]["continued"] == card_of(made).version
+    assert card["settings"]["rounded"], "as the network that it continues"
+    assert {path.name for path in WRITTEN_FILES} <= set(card["data"])
+    assert (out / MODEL_FILE).stat().st_size == pytest.approx((made / MODEL_FILE).stat().st_size, rel=0.01)
+    passage, yes, no = TURNED
+    before, after = (StanceDetector(one).stances([Pair(passage, yes), Pair(passage, no)]) for one in (made, out))
+    assert after[0, SUPPORTS] - after[1, SUPPORTS] > before[0, SUPPORTS] - before[1, SUPPORTS] + 0.1
+
+    written, kept = (out / MODEL_FILE).read_bytes(), (work / CHECKPOINT).stat().st_mtime_ns
+    more[more.index(str(made))] = str(out)  # as if the result had taken the place of what it continues
+    assert command.main(more) == 0
+    assert (out / MODEL_FILE).read_bytes() == written
+    assert (work / CHECKPOINT).stat().st_mtime_ns == kept, "nothing was trained again"
+
+
+@pytest.mark.parametrize(
+    ("options", "reported"),
+    [
+        ([], "give the model to start from, or --continue"),
+        (["base", "--continue"], "give the model to start from, or --continue"),
+        (["--continue", "folder", "--narrow", "2", "64"], "--continue keeps the form of a network"),
+        (["--continue", "folder", "--words", "0"], "--continue keeps the form of a network"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], reported: str
+) -> None:
+    with pytest.raises(SystemExit):
+        command.main([str(tmp_path), *options])
+    assert reported in capsys.readouterr().err
+
+
+def test_a_folder_without_a_network_is_reported_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measure_nothing(monkeypatch, tmp_path)
+    assert command.main([str(tmp_path), "--continue", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
+    assert "cannot be opened" in (reported := capsys.readouterr().err)
+    assert reported.count("\n") <= 2, "where and what to do follow"
+
+
+def test_a_training_of_one_network_is_not_resumed_for_another(base: Path, tmp_path: Path) -> None:
+    network, tokenizer = begun(base)
+    few = TRAINING._replace(steps=2, continued="1")
+    assert train(network, tokenizer, labelled(), few, tmp_path) == 2
+    assert train(begun(base)[0], tokenizer, {}, few, tmp_path) == 2  # finished: nothing is drawn
+    with pytest.raises(IndexError):  # nothing can be drawn for a new training
+        train(begun(base)[0], tokenizer, {}, few._replace(continued="2"), tmp_path)
+
+
+def test_options_may_stand_between_the_data_and_the_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure_nothing(monkeypatch, tmp_path)
+    base, out = tiny_wordpiece(tmp_path / "base"), tmp_path / "out"
+    asked = [str(tmp_path), "--steps", "1", "--work", str(tmp_path / "work"), str(base), "--out", str(out)]
+    assert command.main(asked) == 0
+    assert (out / MODEL_FILE).is_file()
+
+
+def test_a_continued_training_changes_biases_and_norms_faster_than_matrices(base: Path, tmp_path: Path) -> None:
+    moved: dict[bool, tuple[float, float]] = {}
+    for continued in (False, True):
+        network, tokenizer = begun(base)
+        before = {name: one.detach().clone() for name, one in network.named_parameters()}
+        few = TRAINING._replace(steps=2, learning_rate=1e-3, continued="1" if continued else "")
+        train(network, tokenizer, labelled(), few, tmp_path / str(continued))
+        with torch.no_grad():
+            by = {name: float((one - before[name]).abs().max()) for name, one in network.named_parameters()}
+        moved[continued] = by["layers.0.query.bias"], by["layers.0.query.weight"]
+    assert moved[True][0] == pytest.approx(5 * moved[False][0], rel=0.2)
+    assert np.isclose(moved[True][1], moved[False][1], rtol=0.2)
