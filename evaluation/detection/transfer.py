@@ -3,7 +3,8 @@
 Three sources (`berdseye.detectors.stance.held_out`): windows of articles, arguments with key points, and debates. A source's
 threshold is the mean of the best thresholds on the dev parts of the other two; all figures are measured on test parts, at a base
 rate of 16.8%, with 95% intervals over topics. More tests concern sides alone: a claim or its denial, hand-made negations, minimal
-edits, and generated answers with two contrary perspectives. One concerns claims with a reason.
+edits, and generated answers with two contrary perspectives. One concerns claims with a reason. Two are on the test parts of the
+passages that were written or judged for this project (`berdseye.detectors.stance.written`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +43,11 @@ from berdseye.detectors.stance.held_out import (
     off_topic,
     scored,
     threshold_from_others,
+    written_pairs,
+    written_twins,
 )
+from berdseye.detectors.stance.written import judged_passages, written_passages
+from berdseye.evaluation.statistics.intervals import mean_with_interval
 
 _RESAMPLES = 500
 _JUDGED = 30
@@ -56,9 +61,9 @@ def transfer(
     """Measure a detector on the held-out data of a folder (`stance/`, `perspectrum/`).
 
     With `sample`, so many pairs of each part and source are read, the same ones for every detector (`few`). Returns `thresholds`
-    by source, the `figures` of each, the shares of `sides`, how thresholds carry over (`carried`; not from a sample, which is too
-    small for it), `pairs_per_second`, and `truncated`, the number of distinct pairs with a text that the detector cut (None: it
-    does not report this).
+    by source, the `figures` of each, the shares of `sides`, those of written passages by kind (`written`), how thresholds carry
+    over (`carried`; not from a sample, which is too small for it), `pairs_per_second`, and `truncated`, the number of distinct
+    pairs with a text that the detector cut (None: it does not report this).
     """
     seconds: list[float] = []
     read: list[Pair] = []
@@ -77,6 +82,10 @@ def transfer(
     tests = {name: score(few(pairs, sample)) for name, pairs in held.items()}
     elsewhere = {name: threshold_from_others(thresholds, name) for name in thresholds}
     others = score(few(off_topic(folder), sample))
+    written, judged = (score(few(written_pairs(of("test")), sample)) for of in (written_passages, judged_passages))
+    twins = written_twins("test")
+    chosen_twins = twins if sample is None else Random(0).sample(twins, min(len(twins), sample // 2))
+    led = _leads(score, chosen_twins)
     reasoned = score(few(claims_with_reasons(folder, "test"), sample))
     return {
         "detector": detector.name,
@@ -86,8 +95,16 @@ def transfer(
         "sides": _sides(score, held["debates"], folder, sample)
         | {
             "claims_auroc": claims_auroc(tests["debates"]),
-            "reasons_auroc": _rounded(auroc(reasoned.truth, reasoned.probabilities.astype(np.float64))),
+            "reasons_auroc": _auroc(reasoned),
             "off_topic_auroc": _rounded(_auroc_against(tests["debates"], others)),
+            "written_auroc": _auroc(written),
+            "judged_auroc": _auroc(judged),
+            "written_sides": _rounded(float(np.mean(led))),
+        },
+        "written": {
+            kind: [*map(_rounded, (estimate.value, estimate.low, estimate.high)), estimate.n]
+            for kind in sorted({right.kind for right, _ in chosen_twins})
+            for estimate in [mean_with_interval(_by_topic(led, chosen_twins, kind))]
         },
         "carried": {
             name: carried(one, detector.threshold, elsewhere[name], threshold_from_others(shares, name))
@@ -235,6 +252,18 @@ def sides_table(results: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     ])  # fmt: skip
 
 
+def written_table(results: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return one row for each detector and kind of written passages: how often the perspective that a passage supports leads its
+    contrary (`right`), in percent with right_low and right_high, a mean over so many `topics`."""
+    rows = [
+        {"written": kind, "detector": result["detector"], "topics": n}
+        | {f"right{end}": 100 * x for end, x in zip(("", "_low", "_high"), right, strict=True)}
+        for result in results
+        for kind, (*right, n) in result["written"].items()
+    ]
+    return pd.DataFrame(rows).sort_values("written", kind="stable", ignore_index=True)
+
+
 def carried_table(results: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Return one row for each detector, source and way to move a threshold: F1 and the share called supporting, in percent."""
     rows = [
@@ -256,8 +285,7 @@ def _sides(
         """The share of passages whose right perspective has the higher probability; nan without passages."""
         if sample is not None:
             twins = Random(0).sample(twins, min(len(twins), sample // 2))
-        both = score([pair for twin in twins for pair in twin]).probabilities.reshape(-1, 2)
-        return float(np.mean(both[:, 0] > both[:, 1])) if twins else np.nan
+        return float(np.mean(_leads(score, twins))) if twins else np.nan
 
     answers = generated_answers(folder)
     edited, negated = (score(few(pairs, sample)) for pairs in (minimal_edits(folder), negations(folder)))
@@ -266,10 +294,31 @@ def _sides(
         "claim_or_denial": _rounded(chosen(claims_and_denials(debates))),
         "answers": _rounded(chosen(answers)),
         "answers_yes": _rounded(float(np.mean([right.kind == "yes" for right, _ in answers])) if answers else np.nan),
-        "minimal_edits_auroc": _rounded(auroc(edited.truth, edited.probabilities.astype(np.float64))),
-        "negations_auroc": _rounded(auroc(negated.truth, negated.probabilities.astype(np.float64))),
+        "minimal_edits_auroc": _auroc(edited),
+        "negations_auroc": _auroc(negated),
         "negations_balanced_accuracy": _rounded(_balanced_accuracy(negated, threshold)),
     }
+
+
+def _leads(
+    score: Callable[[Sequence[HeldOut]], Scored], twins: Sequence[tuple[HeldOut, HeldOut]]
+) -> npt.NDArray[np.float64]:
+    """Return 1 for each passage whose right perspective has the higher probability, else 0."""
+    both = score([pair for twin in twins for pair in twin]).probabilities.reshape(-1, 2)
+    return (both[:, 0] > both[:, 1]).astype(np.float64)
+
+
+def _by_topic(
+    led: npt.NDArray[np.float64], twins: Sequence[tuple[HeldOut, HeldOut]], kind: str
+) -> npt.NDArray[np.float64]:
+    """Return the mean of the pairs of a kind for each topic."""
+    of_kind = np.array([right.kind == kind for right, _ in twins])
+    _, topics = np.unique([right.group for right, _ in twins if right.kind == kind], return_inverse=True)
+    return np.bincount(topics, led[of_kind]) / np.bincount(topics)
+
+
+def _auroc(one: Scored) -> float:
+    return _rounded(auroc(one.truth, one.probabilities.astype(np.float64)))
 
 
 def _auroc_against(one: Scored, others: Scored) -> float:

@@ -31,9 +31,10 @@ def transfer(
     Three sources: windows of articles, arguments with key points, and debates. Figures are in percent, at 16.8% supporting pairs,
     with 95% intervals over topics (over arguments for the second source). Then come the AUROC against each kind of negative, and
     tests of sides alone, and the AUROC against perspectives of other topics (off_topic_auroc), with pairs per second, the number
-    of pairs with a cut text, and memory in MiB. Last are F1 and the share called supporting at the detector's own threshold, and
-    what three ways of moving a threshold from elsewhere change: to the share of pairs called supporting that is best on the other
-    sources, from unlabelled pairs, and from 30 judged ones. Each detector runs in its own process.
+    of pairs with a cut text, and memory in MiB. Passages that were written to be hard follow, by what makes them so. Last are F1
+    and the share called supporting at the detector's own threshold, and what three ways of moving a threshold from elsewhere
+    change: to the share of pairs called supporting that is best on the other sources, from unlabelled pairs, and from 30 judged
+    ones. Each detector runs in its own process.
 
     `docs/detector-tables.md` explains every column; the app shows it on the page Documentation.
 
@@ -45,7 +46,13 @@ def transfer(
     from berdseye.detectors.stance.held_out import check_readable
     from berdseye.evaluation.detection.own_process import in_own_process
     from berdseye.evaluation.detection.readable import readable
-    from berdseye.evaluation.detection.transfer import carried_table, kinds_table, sides_table, transfer_table
+    from berdseye.evaluation.detection.transfer import (
+        carried_table,
+        kinds_table,
+        sides_table,
+        transfer_table,
+        written_table,
+    )
 
     for name in detector:
         known_detector(name)
@@ -54,7 +61,8 @@ def transfer(
     if json:
         print_json(results)
         return
-    tables: list[pd.DataFrame] = [f(results) for f in (transfer_table, kinds_table, sides_table, carried_table)]
+    made = (transfer_table, kinds_table, sides_table, written_table, carried_table)
+    tables: list[pd.DataFrame] = [table(results) for table in made]
     print("\n\n".join(readable(table).to_string(index=False) for table in tables if len(table)))
 
 

@@ -22,6 +22,7 @@ from berdseye.evaluation.detection.transfer import (
     sides_table,
     transfer,
     transfer_table,
+    written_table,
 )
 
 PAGE = Path(__file__).parents[3] / "docs" / "detector-tables.md"
@@ -56,7 +57,11 @@ def test_columns_of_tables_without_data_of_others() -> None:
 def test_columns_of_the_published_data(shared_data: Path) -> None:
     result = transfer(parse_detector("random"), shared_data, sample=20) | {"memory_mib": 1}
     kinds = kinds_table([result])
-    assert named(sides_table([result])) | set(kinds["against"]) <= explained("transfer")
+    written = written_table([result])
+    columns = named(sides_table([result])) | named(written) | set(kinds["against"])
+    assert columns | {kind.removesuffix(" for").removesuffix(" against") for kind in written["written"]} <= explained(
+        "transfer"
+    )
 
 
 @pytest.mark.parametrize("command", COMMANDS)
