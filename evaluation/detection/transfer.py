@@ -303,7 +303,7 @@ def _sides(
 def _leads(
     score: Callable[[Sequence[HeldOut]], Scored], twins: Sequence[tuple[HeldOut, HeldOut]]
 ) -> npt.NDArray[np.float64]:
-    """Return 1 for each passage whose right perspective has the higher probability, else 0."""
+    """Return 1 for each passage whose right perspective has the higher probability, and 0 for the others."""
     both = score([pair for twin in twins for pair in twin]).probabilities.reshape(-1, 2)
     return (both[:, 0] > both[:, 1]).astype(np.float64)
 
