@@ -191,7 +191,7 @@ def test_what_is_kept_is_always_drawn(labels: list[Allowed], seed: int) -> None:
 
 def test_a_batch_holds_every_label_of_its_passages(base: Path) -> None:
     examples = {"snli": [Example(p, tuple(Statement(q, ENTAILED) for q in qs)) for p, qs in TEXTS]}
-    batch, allowed, owners = next(mixed_batches(examples, PairTokenizer(base), Random(0)))
+    batch, allowed, owners, _ = next(mixed_batches(examples, PairTokenizer(base), Random(0)))
     statements = [int(row.max()) for row in batch.segments]
     assert len(allowed) == len(owners) == sum(statements)
     assert owners.tolist() == [number for number, count in enumerate(statements) for _ in range(count)]
