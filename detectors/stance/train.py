@@ -7,63 +7,35 @@ is trained first and then teaches a network with fewer of its heads and neurons,
 (`--device cuda`), and a training without a teacher one to two hours on two cores; run the same command again with the same work
 folder to resume. With `--continue` in the place of BASE, a network that is stored already, the shipped one if no folder is named,
 learns from the written passages, and remembers the rest by what it said before: an hour on two cores.
-
-The threshold is the mean of those that the dev parts of the held-out sources suggest, and the figures of the card are measured on
-test parts, each at the threshold of the other sources. `berdseye detector transfer` has more.
 """
 
 import argparse
-import hashlib
 import json
 import shutil
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from copy import deepcopy
 from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import numpy as np
-from scipy.special import logit
-from sklearn.linear_model import LogisticRegression
-
 from berdseye.data.errors import BerdseyeError
-from berdseye.detectors.quality import auroc, precision_recall_f1, rate_weights
-from berdseye.detectors.stance.detector import StanceDetector
-from berdseye.detectors.stance.examples import (
-    CLAIMS_FILE,
-    DEBATES_FOLDER,
-    PAIRS_FILE,
-    POOL_FILE,
-    SPLIT_FILE,
-    Example,
-    texts_of,
-    training_examples,
-)
-from berdseye.detectors.stance.held_out import (
-    HeldOut,
-    Scored,
-    claims_with_reasons,
-    held_out,
-    scored,
-    threshold_from_others,
-)
+from berdseye.detectors.stance.examples import Example, texts_of, training_examples
 from berdseye.detectors.stance.network_files import CARD_FILE, FILES, TOKENIZER_FILE, card_of
+from berdseye.detectors.stance.publishing import file_hash, publish
 from berdseye.detectors.stance.unlabelled import found_examples, near_examples, passages_of, text_files
-from berdseye.detectors.stance.written import WRITTEN_FILES, written_examples
-from berdseye.detectors.training_pairs import SOURCES
+from berdseye.detectors.stance.written import written_examples
 
 if TYPE_CHECKING:
     from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork
     from berdseye.detectors.stance.teacher import Teacher
     from berdseye.detectors.stance.training import StanceSettings
 
-_EDGE = 1e-6
 _BATCHES_FOR_IMPORTANCE = 12
 _START = "start"
 _OF_TRAINING = ("settings", "steps_taken", "teacher", "texts", "words", "narrow", "continued")
 Examples = Mapping[str, Sequence[Example]]
-DATA_FILES = (PAIRS_FILE, *(DEBATES_FOLDER / name for name in SOURCES), CLAIMS_FILE, POOL_FILE, SPLIT_FILE)
 OUT = Path(__file__).parents[1] / "weights"
 
 
@@ -232,7 +204,7 @@ def _trained(
         "settings": settings._asdict(),
         "steps_taken": made.steps,
         "teacher": made.teacher,
-        "texts": {} if options.texts is None else {path.name: _hash(path) for path in text_files(options.texts)},
+        "texts": {} if options.texts is None else {path.name: file_hash(path) for path in text_files(options.texts)},
         "words": made.network.words.num_embeddings,
         "narrow": options.narrow,
         "continued": earlier,
@@ -267,12 +239,17 @@ def _start(folder: Path, work: Path) -> tuple["StanceNetwork", "PairTokenizer", 
 
 
 def _continued(run: _Run) -> _Trained:
-    """Train a stored network on the written passages, and on others with what it says of them now."""
-    from berdseye.detectors.stance.teacher import earlier_self
+    """Train a stored network on the written passages, and on others with what it says of them now.
 
-    new = written_examples()
+    The means of its weights before and after are kept: on data that people labelled, the training alone does harm.
+    """
+    from berdseye.detectors.stance.teacher import earlier_self
+    from berdseye.detectors.stance.training import average_with
+
+    new, before = written_examples(), deepcopy(run.network)
     shown = {**_with_unlabelled(run), **new}
     steps = _train(run, run.network, shown, earlier_self(run.network, half=run.settings.half), apart=tuple(new))
+    average_with(run.network, before)
     return _Trained(run.network, steps, shown)
 
 
@@ -384,89 +361,6 @@ def _card_of_teacher(options: argparse.Namespace) -> dict[str, Any]:
         "steps": options.teacher_steps,
         "learning_rate": options.teacher_learning_rate,
     }
-
-
-def publish(
-    network: "StanceNetwork",
-    tokenizer: "PairTokenizer",
-    card: Mapping[str, Any],
-    folder: Path,
-    out: Path,
-    *,
-    exact: bool = False,
-    bits: Literal[4, 8] = 8,
-) -> None:
-    """Export a trained network into `out`, calibrate and measure it on the data of `folder`, and write and print its card.
-
-    Weights are stored as `export` does with `exact` and `bits`. The card is `card` with the hashes of the data, the calibrations,
-    the threshold and the figures. Raises `BadInputError` as `export` does.
-    """
-    from berdseye.detectors.stance.export import export
-
-    export(network, tokenizer, out, exact=exact, bits=bits)
-    data = {str(path): _hash(folder / path) for path in DATA_FILES}
-    if card.get("continued"):
-        data |= {path.name: _hash(path) for path in WRITTEN_FILES}
-    written: dict[str, Any] = {"data": data, **card}
-    unmeasured = {"threshold": 0.5, "threshold_source": "", "measured": ""}
-    unmeasured |= {"calibration": (1.0, 0.0), "reason_calibration": (1.0, 0.0)}
-    _write_card(out, unmeasured | written)
-    uncalibrated = StanceDetector(out)
-    written["calibration"] = calibrated(uncalibrated, *held_out(folder, "dev").values())
-    written["reason_calibration"] = calibrated(uncalibrated, claims_with_reasons(folder, "dev"))
-    _write_card(out, unmeasured | written)
-    written |= measured(StanceDetector(out), folder)
-    _write_card(out, written)
-    print(json.dumps(written, indent=1))
-
-
-def calibrated(detector: StanceDetector, *parts: Sequence[HeldOut]) -> tuple[float, float]:
-    """Return the slope and the offset of the log-odds that fit held-out pairs, each part at a base rate of 16.8% and of equal
-    weight."""
-    found = [scored(detector, pairs) for pairs in parts]
-    odds = np.concatenate([logit(np.clip(one.probabilities.astype(np.float64), _EDGE, 1 - _EDGE)) for one in found])
-    weights = np.concatenate([rate_weights(one.truth) / len(one.truth) for one in found])
-    truth = np.concatenate([one.truth for one in found])
-    fitted = LogisticRegression(C=1e6).fit(odds[:, None], truth, sample_weight=weights * len(truth) / weights.sum())
-    return round(float(fitted.coef_[0, 0]), 4), round(float(fitted.intercept_[0]), 4)
-
-
-def measured(detector: StanceDetector, folder: Path) -> dict[str, Any]:
-    """Return the shipped threshold with its source, and the figures on the test parts of the held-out sources."""
-    thresholds = {name: scored(detector, pairs).threshold() for name, pairs in held_out(folder, "dev").items()}
-    figures = {
-        name: _figures(scored(detector, pairs), threshold_from_others(thresholds, name))
-        for name, pairs in held_out(folder, "test").items()
-    }
-    articles = figures["articles"]
-    return {
-        "thresholds": thresholds,
-        "threshold": round(float(np.mean(list(thresholds.values()))), 4),
-        "threshold_source": "mean of the best thresholds on articles, arguments and debates that were not trained on",
-        "figures": figures,
-        "measured": f"AUROC {articles['auroc']:.2f} and F1 {articles['f1']:.2f} at 16.8% positive on windows of articles, "
-        f"AUROC {figures['arguments']['auroc']:.2f} on arguments and {figures['debates']['auroc']:.2f} on debates, none of them "
-        "trained on",
-    }
-
-
-def _figures(one: Scored, threshold: float) -> dict[str, float]:
-    p = one.probabilities.astype(np.float64)
-    f1 = precision_recall_f1(one.truth, p >= threshold, rate_weights(one.truth))[2]
-    return {
-        "pairs": len(p),
-        "auroc": round(auroc(one.truth, p), 4),
-        "f1": round(f1, 4),
-        "threshold": round(threshold, 4),
-    }
-
-
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _write_card(folder: Path, card: dict[str, Any]) -> None:
-    (folder / CARD_FILE).write_text(json.dumps(card, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _print_progress(done: int, unit: str, total: int | None = None, /) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from berdseye.detectors.stance import batches
+from berdseye.detectors.stance import batches, publishing
 from berdseye.detectors.stance import train as command
 from berdseye.detectors.stance.examples import CONTRADICTED, ENTAILED, Example, Statement
 from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork
@@ -33,10 +33,10 @@ def measure_nothing(patch: pytest.MonkeyPatch, folder: Path) -> None:
     patch.setattr(batches, "_POOL", 32)
     patch.setattr(command, "training_examples", lambda *_: labelled())
     patch.setattr(command, "written_examples", dict)
-    patch.setattr(command, "held_out", lambda *_: {})
-    patch.setattr(command, "claims_with_reasons", lambda *_: [])
-    patch.setattr(command, "calibrated", lambda *_: (1.0, 0.0))
-    patch.setattr(command, "measured", lambda *_: {"threshold": 0.5, "threshold_source": "", "measured": ""})
-    for file in command.DATA_FILES:
+    patch.setattr(publishing, "held_out", lambda *_: {})
+    patch.setattr(publishing, "claims_with_reasons", lambda *_: [])
+    patch.setattr(publishing, "calibrated", lambda *_: (1.0, 0.0))
+    patch.setattr(publishing, "measured", lambda *_: {"threshold": 0.5, "threshold_source": "", "measured": ""})
+    for file in publishing.DATA_FILES:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).touch()
