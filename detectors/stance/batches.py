@@ -13,7 +13,7 @@ from berdseye.detectors.stance.augmentation import drawn, in_context, off_topic
 from berdseye.detectors.stance.examples import STANCES, Example
 from berdseye.detectors.stance.network import Packed, PairTokenizer, packed, padded_length
 from berdseye.detectors.stance.unlabelled import FOUND, NEAR
-from berdseye.detectors.stance.written import JUDGED, WRITTEN
+from berdseye.detectors.stance.written import JUDGED, REMARKS, WRITTEN
 
 MIXTURE: Mapping[str, float] = {
     "snli": 12,
@@ -27,7 +27,7 @@ MIXTURE: Mapping[str, float] = {
 }
 """How many of 100 labelled passages come from each source. Inference stays nearly half of them: a stage of arguments alone made
 the network forget it."""
-WRITTEN_MIXTURE: Mapping[str, float] = {WRITTEN: 60, JUDGED: 40}
+WRITTEN_MIXTURE: Mapping[str, float] = {WRITTEN: 25, JUDGED: 15, REMARKS: 60}
 """How many of 100 passages of the sources that are new to a continued network come from each of them."""
 UNLABELLED: Mapping[str, float] = {NEAR: 40}
 UNLABELLED_WITH_TEXTS: Mapping[str, float] = {NEAR: 20, FOUND: 50}
@@ -35,7 +35,7 @@ UNLABELLED_WITH_TEXTS: Mapping[str, float] = {NEAR: 20, FOUND: 50}
 them."""
 BATCH_TOKENS = 1536
 _POOL = 512
-_APART_IN_TURN = 2
+_NEW_SHARE = 2 / 3
 _DENIED = 0.4
 _OFF_TOPIC = 0.25
 _IN_CONTEXT = 0.3
@@ -60,6 +60,10 @@ class Batch(NamedTuple):
         return self._replace(
             packed=self.packed.on(device), allowed=self.allowed.to(device), owners=self.owners.to(device)
         )
+
+
+Step = Sequence[Batch]
+"""The batches of one step of a training, whose losses are added."""
 
 
 def augmented(examples: Mapping[str, Sequence[Example]], chance: Random) -> Iterator[Example]:
@@ -105,40 +109,41 @@ def mixed_batches(
             )
 
 
-def alternating_batches(
+def paired_batches(
     examples: Mapping[str, Sequence[Example]],
     tokenizer: PairTokenizer,
     chance: Random,
     tokens: int,
     apart: Collection[str],
-) -> Iterator[Batch]:
-    """Yield batches as `mixed_batches` does: one of other sources, then two of those that stand `apart`.
+) -> Iterator[tuple[Batch, Batch]]:
+    """Yield pairs of batches as those of `mixed_batches`: one with a third of the `tokens`, of other sources, and one with the
+    rest of them, of the sources that stand `apart`.
 
-    Of these two, the labels count alone.
+    In the second, the labels count alone.
     """
-    others, new = (
+    new = round(tokens * _NEW_SHARE)
+    others, labelled = (
         mixed_batches(
-            {name: rows for name, rows in examples.items() if (name in apart) == side}, tokenizer, chance, tokens
+            {name: rows for name, rows in examples.items() if (name in apart) == side}, tokenizer, chance, most
         )
-        for side in (False, True)
+        for side, most in ((False, tokens - new), (True, new))
     )
-    for batch in others:
-        yield batch
-        yield from (one._replace(labels_alone=True) for one in islice(new, _APART_IN_TURN))
+    for batch, other in zip(others, labelled, strict=False):
+        yield batch, other._replace(labels_alone=True)
 
 
-def in_workers(batches: Callable[[int], Iterator[Batch]], seed: int, workers: int) -> Iterator[Batch]:
+def in_workers(batches: Callable[[int], Iterator[Step]], seed: int, workers: int) -> Iterator[Step]:
     """Yield `batches(seed)`, made in as many processes as `workers` says, each with a seed of its own; 0: in this process."""
     if not workers:
         return batches(seed)
     return iter(DataLoader(_Stream(batches, seed), batch_size=None, num_workers=workers, prefetch_factor=8))
 
 
-class _Stream(IterableDataset[Batch]):
-    def __init__(self, batches: Callable[[int], Iterator[Batch]], seed: int) -> None:
+class _Stream(IterableDataset[Step]):
+    def __init__(self, batches: Callable[[int], Iterator[Step]], seed: int) -> None:
         self.batches, self.seed = batches, seed
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Step]:
         worker = get_worker_info()
         return self.batches(self.seed * 1_009 + (worker.id if worker is not None else 0))
 

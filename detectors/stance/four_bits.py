@@ -15,6 +15,7 @@ GROUP = 64
 LARGE = 4096
 """A matrix with fewer entries keeps its weights."""
 _MOST = 7
+_WITHIN = 0.998
 _HALF = torch.finfo(torch.float16)
 
 
@@ -50,6 +51,20 @@ def rounded_weights(weights: Tensor) -> Tensor:
     Nothing is checked, since a GPU would have to wait for the answer.
     """
     return restored(_rounded(weights))
+
+
+def scattered_weights(weights: Tensor, seed: int) -> Tensor:
+    """Move the weights of a rounded matrix, float[N, K], at random by less than half a scale, so that it is still rounded to the
+    same; returns float32[N, K].
+
+    A training must move a weight that lies on a whole number by half a scale before its rounded value changes. Of scattered
+    weights, every small step changes a share. The largest weights of a group stay where they are, and with them its scale.
+    """
+    stored = _rounded(weights)
+    integers = _grouped(stored.integers)
+    moved = torch.rand(integers.shape, generator=torch.Generator().manual_seed(seed)) - 0.5
+    moved = torch.where(integers.abs() < _MOST, moved * _WITHIN, 0)
+    return ((integers + moved) * stored.scales.float().unsqueeze(-1)).flatten(-2)
 
 
 def check_inputs(inputs: int) -> None:

@@ -22,7 +22,7 @@ from berdseye.detectors.labelling import predict_all
 from berdseye.detectors.protocol import Detector, Floats
 from berdseye.detectors.quality import Truth, best_threshold, rate_weights
 from berdseye.detectors.stance.examples import DEBATES_FOLDER, StancePair, because, perspective_pool, read_stance_pairs
-from berdseye.detectors.stance.written import Part, WrittenPassage, written_passages
+from berdseye.detectors.stance.written import WrittenPassage
 from berdseye.detectors.training_pairs import Debate, LabelledPair, denial, labelled_pairs, read_debates
 
 Split = Literal["dev", "test"]
@@ -186,7 +186,7 @@ def generated_answers(folder: Path) -> list[tuple[HeldOut, HeldOut]]:
 
 
 def written_pairs(passages: Iterable[WrittenPassage]) -> list[HeldOut]:
-    """Return written or judged passages with each of their perspectives."""
+    """Return passages that were written or judged with each of their perspectives."""
     return [
         HeldOut(one.text, text, letter == "S", one.kind, one.group)
         for one in passages
@@ -194,11 +194,11 @@ def written_pairs(passages: Iterable[WrittenPassage]) -> list[HeldOut]:
     ]
 
 
-def written_twins(part: Part) -> list[tuple[HeldOut, HeldOut]]:
-    """Return the written passages of a part with the one of two contrary perspectives that they support, and the other, which
-    they oppose."""
+def written_twins(passages: Iterable[WrittenPassage]) -> list[tuple[HeldOut, HeldOut]]:
+    """Return written passages or remarks with the one of two contrary perspectives that they support, and the other, which they
+    oppose."""
     out = []
-    for one in written_passages(part):
+    for one in passages:
         for both in zip(one.perspectives[::2], one.perspectives[1::2], strict=True):
             if {letter for _, letter in both} == {"S", "O"}:
                 (right, _), (wrong, _) = sorted(both, key=lambda found: found[1] != "S")

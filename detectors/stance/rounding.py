@@ -5,13 +5,15 @@ inputs of a product. A network that is trained with numbers rounded in this way 
 gradients pass the rounding unchanged.
 """
 
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from berdseye.detectors.stance.four_bits import LARGE, check_inputs, rounded_weights
+from berdseye.data.errors import BadInputError
+from berdseye.detectors.stance.four_bits import LARGE, check_inputs, rounded_weights, scattered_weights
 from berdseye.detectors.stance.network import Packed, StanceNetwork
 
 _LEVELS = 255
@@ -76,6 +78,30 @@ def check_sizes(network: StanceNetwork) -> None:
     """Raise `BadInputError` if a network has a large matrix that cannot be stored in 4 bits."""
     for weight in (network.words.weight, *_large_weights(network)):
         check_inputs(weight.shape[1])
+
+
+@torch.no_grad()
+def scatter(network: StanceNetwork, seed: int) -> None:
+    """Move the large weights of a network that was stored in 4 bits at random, so that they are still rounded to the same."""
+    for number, weight in enumerate(_large_weights(network)):
+        weight.copy_(scattered_weights(weight, seed + number))
+
+
+@torch.no_grad()
+def unround(network: StanceNetwork, weights: Mapping[str, Tensor]) -> None:
+    """Give a network that was stored in 4 bits the weights that it had before, by their names.
+
+    Raises `BadInputError` if these are of a network of another form, or are rounded to others than the large weights that it has.
+    """
+    stored = [weight.clone() for weight in _large_weights(network)]
+    try:
+        network.load_state_dict({name: weights[name] for name in network.state_dict()})
+    except (KeyError, RuntimeError) as error:
+        raise BadInputError("The weights before rounding are those of a network of another form.") from error
+    if not all(map(torch.equal, map(rounded_weights, _large_weights(network)), stored)):
+        raise BadInputError(
+            "The weights before rounding are not rounded to those of the network: they belong to another one."
+        )
 
 
 def rounded_inputs(x: Tensor) -> Tensor:

@@ -57,6 +57,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         const=OUT,
         help="Continue the network of a folder (default: the shipped weights) with the written passages.",
     )
+    parser.add_argument(
+        "--unrounded",
+        type=Path,
+        metavar="CHECKPOINT",
+        help="With --continue: the checkpoint of the training that made the network, to continue from its weights as they were "
+        "before they were rounded to 4 bits, which is better. Without it, they are moved at random within their rounding.",
+    )
     parser.add_argument("--work", type=Path, default=Path("stance-training"), help="Folder of checkpoints.")
     parser.add_argument("--out", type=Path, default=OUT, help="Folder to write (default: the shipped weights).")
     parser.add_argument("--steps", type=int, default=3_400, help="Number of batches.")
@@ -142,6 +149,8 @@ def _wrong_combination(options: argparse.Namespace) -> str | None:
         return (
             "--continue keeps the form of a network: it cannot be combined with --narrow, --teacher, --words or --exact"
         )
+    if options.unrounded is not None and options.continued is None:
+        return "--unrounded belongs to --continue"
     if options.narrow is not None and options.teacher is not None:
         return "--narrow makes the base the teacher, and cannot be combined with --teacher"
     if options.rounded and options.exact:
@@ -178,15 +187,18 @@ def _trained(
     What cannot be taught or stored as they ask is refused before anything is trained.
     """
     from berdseye.detectors.stance.network import PairTokenizer
-    from berdseye.detectors.stance.rounding import check_sizes
+    from berdseye.detectors.stance.rounding import check_sizes, scatter
     from berdseye.detectors.stance.training import untrained
 
     earlier: dict[str, Any] | None = None
     if options.continued is not None:
-        network, tokenizer, earlier = _start(options.continued, options.work)
+        network, tokenizer, earlier = _start(options)
         settings = settings._replace(
-            continued=earlier["version"], rounded=settings.rounded or earlier.get("settings", {}).get("rounded", False)
+            continued="-".join(earlier[name] for name in ("version", "unrounded") if name in earlier),
+            rounded=settings.rounded or earlier.get("settings", {}).get("rounded", False),
         )
+        if settings.rounded and "unrounded" not in earlier:
+            scatter(network, settings.seed)
     else:
         network, tokenizer = untrained(options.base, settings.seed), PairTokenizer(options.base)
     if settings.rounded:
@@ -213,17 +225,21 @@ def _trained(
     return made.network, tokenizer, card
 
 
-def _start(folder: Path, work: Path) -> tuple["StanceNetwork", "PairTokenizer", dict[str, Any]]:
-    """Return the network that a training continues, its tokenizer, and what its card says of its training, with its version.
+def _start(options: argparse.Namespace) -> tuple["StanceNetwork", "PairTokenizer", dict[str, Any]]:
+    """Return the network that a training continues, its tokenizer, and what its card says of its training, with its version and
+    the hash of the checkpoint of its weights before rounding, if there is one.
 
     Its files are copied into the work folder at first, and read there from then on: the result may take the place of the
-    network in `folder`. Raises `UnavailableError` if a file is missing or cannot be read.
+    network. Raises `UnavailableError` if a file is missing or cannot be read, and `BadInputError` for a wrong checkpoint.
     """
     from tokenizers import Tokenizer
 
     from berdseye.detectors.stance.network import PairTokenizer
+    from berdseye.detectors.stance.rounding import unround
     from berdseye.detectors.stance.stored_network import stored_network
+    from berdseye.detectors.stance.training import checkpoint_weights
 
+    folder, work = options.continued, options.work
     kept = work / _START
     if not kept.is_dir():
         card_of(folder)  # raises the error of a folder that cannot be used
@@ -235,6 +251,9 @@ def _start(folder: Path, work: Path) -> tuple["StanceNetwork", "PairTokenizer", 
     network, version = stored_network(kept), card_of(kept).version
     card = json.loads((kept / CARD_FILE).read_text(encoding="utf-8"))
     earlier = {"version": version} | {name: card[name] for name in _OF_TRAINING if name in card}
+    if options.unrounded is not None:
+        unround(network, checkpoint_weights(options.unrounded))
+        earlier["unrounded"] = file_hash(options.unrounded)
     return network, PairTokenizer(Tokenizer.from_file(str(kept / TOKENIZER_FILE))), earlier
 
 

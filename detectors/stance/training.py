@@ -1,6 +1,7 @@
 """The training of `stance`: a loss over partial labels, alone or beside a teacher, and checkpoints from which it resumes."""
 
 import json
+import pickle
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -13,19 +14,21 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
+from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
-from berdseye.detectors.stance.batches import BATCH_TOKENS, Batch, alternating_batches, in_workers, mixed_batches
+from berdseye.detectors.stance.batches import BATCH_TOKENS, Batch, Step, in_workers, mixed_batches, paired_batches
 from berdseye.detectors.stance.examples import STANCES, SUPPORTS, Example
 from berdseye.detectors.stance.four_bits import rounded_weights
 from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork, packed
 from berdseye.detectors.stance.rounding import Copy
-from berdseye.detectors.stance.teacher import Teacher, soft_cross_entropy, targets
+from berdseye.detectors.stance.teacher import StateLoss, Teacher, soft_cross_entropy, targets
 
 CHECKPOINT = "checkpoint.pt"
 _MARGIN_WEIGHT = 0.3
 _QUICK_FACTOR = 5.0
-_WARMUP = 200
+_WARMUP, _LEAST_TIMES_WARMUP = 200, 10
 _LEAST_RATE = 0.02
+_WITHIN = "module."
 _AVERAGED = 0.998
 _KEPT_SECONDS = 120.0
 _EXACT = 0.5
@@ -81,10 +84,10 @@ def train(
     steps taken.
 
     The probabilities of a `teacher` of this network for every batch count as much as the labels. Sources that stand `apart` are
-    new to the teacher: two of three batches are made of them, and there the labels count alone. An interrupted training resumes,
-    or, with `as_it_is`, ends where its last checkpoint is; with more steps, a finished one goes on. A resumed training draws
-    other batches than an uninterrupted one from there on, so that its weights differ slightly; so does one with worker processes,
-    which finish their batches in another order.
+    new to the teacher: two thirds of each step are made of them, and there the labels count alone. An interrupted training
+    resumes, or, with `as_it_is`, ends where its last checkpoint is; with more steps, a finished one goes on. A resumed training
+    draws other batches than an uninterrupted one from there on, so that its weights differ slightly; so does one with worker
+    processes, which finish their batches in another order.
     """
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(settings.seed)
@@ -114,8 +117,9 @@ def train(
         weight_decay=0.01,
         fused=True,
     )
+    warmup = min(_WARMUP, settings.steps // _LEAST_TIMES_WARMUP + 1)
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min(1.0, (step + 1) / _WARMUP) * max(_LEAST_RATE, 1 - step / settings.steps)
+        optimizer, lambda step: min(1.0, (step + 1) / warmup) * max(_LEAST_RATE, 1 - step / settings.steps)
     )
     parts: dict[str, Any] = {"network": network, "averaged": averaged, "optimizer": optimizer, "schedule": schedule}
     if state_loss is not None:
@@ -123,28 +127,19 @@ def train(
     first = _resume(folder / CHECKPOINT, parts, settings)
     reader = Copy(network, half=settings.half)
 
-    def batches(seed: int) -> Iterator[Batch]:
+    def steps(seed: int) -> Iterator[Step]:
         if apart:
-            return alternating_batches(examples, tokenizer, Random(seed), settings.batch_tokens, apart)
-        return mixed_batches(examples, tokenizer, Random(seed), settings.batch_tokens)
+            return paired_batches(examples, tokenizer, Random(seed), settings.batch_tokens, apart)
+        return ((batch,) for batch in mixed_batches(examples, tokenizer, Random(seed), settings.batch_tokens))
 
-    drawn = in_workers(batches, settings.seed * 1_000_003 + first, settings.workers)
+    drawn = in_workers(steps, settings.seed * 1_000_003 + first, settings.workers)
     last, kept = first if as_it_is else max(first, settings.steps), monotonic()
     for step in range(first + 1, last + 1):
         if settings.rounded and step > settings.steps * (0 if settings.continued else _EXACT):
             reader.round_numbers(inputs=not settings.continued)
-        batch = next(drawn).on(settings.device)
-        logits, states = reader.read(batch.packed)
-        loss = _MARGIN_WEIGHT * margin_loss(logits, batch.allowed, batch.owners)
-        if teacher is None or batch.labels_alone:
-            loss = loss + partial_loss(logits, batch.allowed)
-        else:
-            output = teacher(batch.packed)
-            loss = loss + soft_cross_entropy(logits, targets(output.probabilities, batch.allowed))
-            if state_loss is not None:
-                loss = loss + state_loss(states, output, batch.packed)
         optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        for batch in next(drawn):
+            _loss(reader, batch.on(settings.device), teacher, state_loss).backward()  # type: ignore[no-untyped-call]
         reader.hand_over_gradients()
         nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimizer.step()
@@ -158,6 +153,25 @@ def train(
     network.load_state_dict(averaged.module.state_dict())
     network.cpu().eval()
     return last
+
+
+def _loss(reader: Copy, batch: Batch, teacher: Teacher | None, state_loss: StateLoss | None) -> Tensor:
+    logits, states = reader.read(batch.packed)
+    loss = _MARGIN_WEIGHT * margin_loss(logits, batch.allowed, batch.owners)
+    if teacher is None or batch.labels_alone:
+        return loss + partial_loss(logits, batch.allowed)
+    output = teacher(batch.packed)
+    loss = loss + soft_cross_entropy(logits, targets(output.probabilities, batch.allowed))
+    return loss if state_loss is None else loss + state_loss(states, output, batch.packed)
+
+
+def checkpoint_weights(path: Path) -> dict[str, Tensor]:
+    """Return the averaged weights of the network of a checkpoint, by their names; raises `BadInputError` if it cannot be read."""
+    try:
+        averaged = torch.load(path, weights_only=True, map_location="cpu")["averaged"]
+        return {name.removeprefix(_WITHIN): value for name, value in averaged.items() if name.startswith(_WITHIN)}
+    except (OSError, RuntimeError, EOFError, KeyError, AttributeError, TypeError, pickle.UnpicklingError) as error:
+        raise BadInputError(f"The checkpoint cannot be read ({type(error).__name__}).", where=path) from error
 
 
 def average_with(network: StanceNetwork, other: StanceNetwork) -> None:

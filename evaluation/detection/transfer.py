@@ -3,8 +3,8 @@
 Three sources (`berdseye.detectors.stance.held_out`): windows of articles, arguments with key points, and debates. A source's
 threshold is the mean of the best thresholds on the dev parts of the other two; all figures are measured on test parts, at a base
 rate of 16.8%, with 95% intervals over topics. More tests concern sides alone: a claim or its denial, hand-made negations, minimal
-edits, and generated answers with two contrary perspectives. One concerns claims with a reason. Two are on the test parts of the
-passages that were written or judged for this project (`berdseye.detectors.stance.written`).
+edits, and generated answers with two contrary perspectives. One concerns claims with a reason. More are on the test parts of the
+texts that were written or judged for this project (`berdseye.detectors.stance.written`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +46,7 @@ from berdseye.detectors.stance.held_out import (
     written_pairs,
     written_twins,
 )
-from berdseye.detectors.stance.written import judged_passages, written_passages
+from berdseye.detectors.stance.written import judged_passages, written_passages, written_remarks
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 
 _RESAMPLES = 500
@@ -82,10 +82,11 @@ def transfer(
     tests = {name: score(few(pairs, sample)) for name, pairs in held.items()}
     elsewhere = {name: threshold_from_others(thresholds, name) for name in thresholds}
     others = score(few(off_topic(folder), sample))
-    written, judged = (score(few(written_pairs(of("test")), sample)) for of in (written_passages, judged_passages))
-    twins = written_twins("test")
-    chosen_twins = twins if sample is None else Random(0).sample(twins, min(len(twins), sample // 2))
-    led = _leads(score, chosen_twins)
+    written, judged, remarks = (
+        score(few(written_pairs(of("test")), sample)) for of in (written_passages, judged_passages, written_remarks)
+    )
+    twins, of_remarks = (_some(written_twins(of("test")), sample) for of in (written_passages, written_remarks))
+    led = _leads(score, twins)
     reasoned = score(few(claims_with_reasons(folder, "test"), sample))
     return {
         "detector": detector.name,
@@ -99,12 +100,14 @@ def transfer(
             "off_topic_auroc": _rounded(_auroc_against(tests["debates"], others)),
             "written_auroc": _auroc(written),
             "judged_auroc": _auroc(judged),
+            "remarks_auroc": _auroc(remarks),
             "written_sides": _rounded(float(np.mean(led))),
+            "remarks_sides": _rounded(float(np.mean(_leads(score, of_remarks)))),
         },
         "written": {
             kind: [*map(_rounded, (estimate.value, estimate.low, estimate.high)), estimate.n]
-            for kind in sorted({right.kind for right, _ in chosen_twins})
-            for estimate in [mean_with_interval(_by_topic(led, chosen_twins, kind))]
+            for kind in sorted({right.kind for right, _ in twins})
+            for estimate in [mean_with_interval(_by_topic(led, twins, kind))]
         },
         "carried": {
             name: carried(one, detector.threshold, elsewhere[name], threshold_from_others(shares, name))
@@ -283,9 +286,7 @@ def _sides(
 ) -> dict[str, float]:
     def chosen(twins: Sequence[tuple[HeldOut, HeldOut]]) -> float:
         """The share of passages whose right perspective has the higher probability; nan without passages."""
-        if sample is not None:
-            twins = Random(0).sample(twins, min(len(twins), sample // 2))
-        return float(np.mean(_leads(score, twins))) if twins else np.nan
+        return float(np.mean(_leads(score, _some(twins, sample)))) if twins else np.nan
 
     answers = generated_answers(folder)
     edited, negated = (score(few(pairs, sample)) for pairs in (minimal_edits(folder), negations(folder)))
@@ -298,6 +299,11 @@ def _sides(
         "negations_auroc": _auroc(negated),
         "negations_balanced_accuracy": _rounded(_balanced_accuracy(negated, threshold)),
     }
+
+
+def _some(twins: Sequence[tuple[HeldOut, HeldOut]], sample: int | None) -> Sequence[tuple[HeldOut, HeldOut]]:
+    """Return half as many twins as `sample` says, drawn at random; all without a number."""
+    return twins if sample is None else Random(0).sample(twins, min(len(twins), sample // 2))
 
 
 def _leads(

@@ -23,7 +23,7 @@ from berdseye.detectors.stance.compact import pack_weights, round_weights
 from berdseye.detectors.stance.detector import StanceDetector, session_options
 from berdseye.detectors.stance.export import WORDS as TABLE
 from berdseye.detectors.stance.export import export
-from berdseye.detectors.stance.four_bits import GROUP, LARGE, four_bits, restored, rounded_weights
+from berdseye.detectors.stance.four_bits import GROUP, LARGE, four_bits, restored, rounded_weights, scattered_weights
 from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork
 from berdseye.detectors.stance.network_files import MODEL_FILE
 from berdseye.detectors.stance.training import stance_probabilities
@@ -72,6 +72,17 @@ def test_a_training_computes_with_what_a_file_stores(weight: Floats, factor: flo
             found = numpy_helper.to_array(model.graph.initializer[0])
             assert np.array_equal(found.T if turned else found, trained.numpy())
     assert torch.equal(rounded_weights(trained), trained)
+
+
+@given(MATRICES, st.sampled_from([1.0, 1e-3, 1e-5, 1e-8]), st.integers(0, 9))
+def test_scattered_weights_are_rounded_to_what_they_were(weight: Floats, factor: float, seed: int) -> None:
+    trained = rounded_weights(torch.from_numpy(weight * np.float32(factor)))
+    moved = scattered_weights(trained, seed)
+    assert torch.equal(rounded_weights(moved), trained)
+    groups = trained.reshape(len(trained), -1, GROUP)
+    inner = (groups.abs() < groups.abs().amax(-1, keepdim=True)) & (groups.abs().amax(-1, keepdim=True) > 1e-3)
+    changed = (moved != trained).reshape(groups.shape)[inner].float()
+    assert not len(changed) or changed.mean() > 0.9, "all but the largest ones move"
 
 
 def product(weight: Floats, *, by_outputs: bool) -> onnx.ModelProto:

@@ -9,17 +9,20 @@ import numpy as np
 import pytest
 import torch
 
+from berdseye.data.errors import BadInputError
 from berdseye.data.records import Pair
 from berdseye.detectors.stance import batches
 from berdseye.detectors.stance import train as command
-from berdseye.detectors.stance.batches import alternating_batches
+from berdseye.detectors.stance.batches import paired_batches
 from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.stance.examples import CONTRADICTED, ENTAILED, OPPOSES, SUPPORTS, Example, Statement
 from berdseye.detectors.stance.network_files import CARD_FILE, MODEL_FILE, card_of
+from berdseye.detectors.stance.publishing import file_hash
+from berdseye.detectors.stance.rounding import unround
 from berdseye.detectors.stance.teacher import earlier_self
-from berdseye.detectors.stance.training import CHECKPOINT, stance_probabilities, train
+from berdseye.detectors.stance.training import CHECKPOINT, checkpoint_weights, stance_probabilities, train
 from berdseye.detectors.stance.unlabelled import NEAR, UNKNOWN
-from berdseye.detectors.stance.written import JUDGED, WRITTEN, WRITTEN_FILES
+from berdseye.detectors.stance.written import JUDGED, REMARKS, WRITTEN, WRITTEN_FILES
 from tests.detectors.tiny_bases import FEWEST, tiny_wordpiece
 from tests.detectors.tiny_training import SIDES, TRAINING, begun, labelled, measure_nothing
 
@@ -37,16 +40,20 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_wordpiece(tmp_path_factory.mktemp("base"), width=64)
 
 
-def test_two_of_three_batches_are_of_the_sources_apart(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "_POOL", 8)
+def test_a_step_has_a_batch_of_known_sources_and_a_longer_one_of_those_apart(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "_POOL", 16)
     monkeypatch.setattr(batches, "_OFF_TOPIC", 0)
     known = {"claims": [Example("zoos", (Statement("zoos are good", UNKNOWN),))]}
-    new = {WRITTEN: [Example("trams", (Statement("trams are good", ENTAILED),))]}
+    new = {REMARKS: [Example("trams", (Statement("trams are good", ENTAILED),))]}
     tokenizer = begun(base)[1]
-    drawn = list(islice(alternating_batches(known | new, tokenizer, Random(0), 96, (WRITTEN, JUDGED)), 9))
-    assert [batch.labels_alone for batch in drawn] == [False, True, True] * 3
-    assert [bool(batch.allowed.all()) for batch in drawn] == [True, False, False] * 3
-    assert all(batch.on("cpu").labels_alone == batch.labels_alone for batch in drawn)
+    drawn = list(islice(paired_batches(known | new, tokenizer, Random(0), 96, (WRITTEN, JUDGED, REMARKS)), 9))
+    assert [[batch.labels_alone for batch in pair] for pair in drawn] == [[False, True]] * 9
+    assert [[bool(batch.allowed.all()) for batch in pair] for pair in drawn] == [[True, False]] * 9
+    most_known, most_new = (max(one.packed.ids.numel() for one in of) for of in zip(*drawn, strict=True))
+    assert most_known <= 32 < most_new <= 64
+    assert all(one.on("cpu").labels_alone == one.labels_alone for pair in drawn for one in pair)
 
 
 @pytest.mark.parametrize("apart", [True, False], ids=["labels alone", "beside a teacher"])
@@ -100,12 +107,23 @@ def test_one_command_continues_the_network_of_a_folder(tmp_path: Path, monkeypat
     assert (out / MODEL_FILE).read_bytes() == written
     assert (work / CHECKPOINT).stat().st_mtime_ns == kept, "nothing was trained again"
 
+    first = tmp_path / "first" / CHECKPOINT
+    better = [str(tmp_path), "--continue", str(made), "--unrounded", str(first), "--steps", "1"]
+    better += ["--work", str(tmp_path / "better"), "--out", str(out)]
+    assert command.main(better) == 0
+    card = json.loads((out / CARD_FILE).read_text(encoding="utf-8"))
+    assert card["continued"]["unrounded"] == file_hash(first)
+    assert card["settings"]["continued"] == f"{card_of(made).version}-{file_hash(first)}"
+    better[better.index(str(first))] = str(work / CHECKPOINT)  # that of what was made of this network
+    assert command.main(better) == 2
+
 
 @pytest.mark.parametrize(
     ("options", "reported"),
     [
         ([], "give the model to start from, or --continue"),
         (["base", "--continue"], "give the model to start from, or --continue"),
+        (["base", "--unrounded", "file"], "--unrounded belongs to --continue"),
         (["--continue", "folder", "--narrow", "2", "64"], "--continue keeps the form of a network"),
         (["--continue", "folder", "--words", "0"], "--continue keeps the form of a network"),
     ],
@@ -125,6 +143,16 @@ def test_a_folder_without_a_network_is_reported_in_one_line(
     assert command.main([str(tmp_path), "--continue", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
     assert "cannot be opened" in (reported := capsys.readouterr().err)
     assert reported.count("\n") <= 2, "where and what to do follow"
+
+
+def test_a_checkpoint_that_cannot_be_read_is_reported(base: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.pt"
+    wrong.write_bytes(b"no checkpoint")
+    for path in (wrong, tmp_path / "missing.pt"):
+        with pytest.raises(BadInputError, match="The checkpoint cannot be read"):
+            checkpoint_weights(path)
+    with pytest.raises(BadInputError, match="of another form"):
+        unround(begun(base)[0], {})
 
 
 def test_a_training_of_one_network_is_not_resumed_for_another(base: Path, tmp_path: Path) -> None:
