@@ -22,7 +22,7 @@ from berdseye.detectors.labelling import predict_all
 from berdseye.detectors.protocol import Detector, Floats
 from berdseye.detectors.quality import Truth, best_threshold, rate_weights
 from berdseye.detectors.stance.examples import DEBATES_FOLDER, StancePair, because, perspective_pool, read_stance_pairs
-from berdseye.detectors.stance.written import WrittenPassage
+from berdseye.detectors.stance.written import JUDGED, WrittenPassage, judged_passages
 from berdseye.detectors.training_pairs import Debate, LabelledPair, denial, labelled_pairs, read_debates
 
 Split = Literal["dev", "test"]
@@ -229,6 +229,12 @@ class Scored(NamedTuple):
 def scored(detector: Detector, pairs: Sequence[HeldOut], *, progress: Progress = silent) -> Scored:
     """Return the pairs with the detector's P(supports)."""
     return Scored(pairs, predict_all(detector, [pair.pair for pair in pairs], progress=progress))
+
+
+def for_thresholds(folder: Path) -> dict[str, list[HeldOut]]:
+    """Return the dev pairs on which thresholds are chosen, by source: those of `held_out` and of judged passages, which a search
+    found."""
+    return held_out(folder, "dev") | {JUDGED: written_pairs(judged_passages("dev"))}
 
 
 def threshold_from_others(thresholds: Mapping[str, float], source: str) -> float:

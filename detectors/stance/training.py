@@ -174,13 +174,16 @@ def checkpoint_weights(path: Path) -> dict[str, Tensor]:
         raise BadInputError(f"The checkpoint cannot be read ({type(error).__name__}).", where=path) from error
 
 
-def average_with(network: StanceNetwork, other: StanceNetwork) -> None:
-    """Give a network the mean of its weights and those of another one that was trained from the same base.
+def average_with(network: StanceNetwork, other: StanceNetwork, share: float = 0.5) -> None:
+    """Give a network the mean of its weights, which count for `share`, and those of another one that was trained from the same
+    base.
 
     Such a mean is often better on new data than either (model soups, Wortsman et al., ICML 2022).
     """
     theirs = other.state_dict()
-    network.load_state_dict({name: (value + theirs[name]) / 2 for name, value in network.state_dict().items()})
+    with torch.no_grad():
+        for name, value in network.named_parameters():
+            value.mul_(share).add_(theirs[name], alpha=1 - share)
 
 
 def partial_loss(logits: Tensor, allowed: Tensor) -> Tensor:

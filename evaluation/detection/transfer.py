@@ -1,10 +1,10 @@
 """How a detector does on data like retrieved pairs that it was not trained on, at a threshold chosen on other data again.
 
 Three sources (`berdseye.detectors.stance.held_out`): windows of articles, arguments with key points, and debates. A source's
-threshold is the mean of the best thresholds on the dev parts of the other two; all figures are measured on test parts, at a base
-rate of 16.8%, with 95% intervals over topics. More tests concern sides alone: a claim or its denial, hand-made negations, minimal
-edits, and generated answers with two contrary perspectives. One concerns claims with a reason. More are on the test parts of the
-texts that were written or judged for this project (`berdseye.detectors.stance.written`).
+threshold is the mean of the best thresholds on the dev parts of the other two and of judged passages; all figures are measured on
+test parts, at a base rate of 16.8%, with 95% intervals over topics. More tests concern sides alone: a claim or its denial,
+hand-made negations, minimal edits, and generated answers with two contrary perspectives. One concerns claims with a reason. More
+are on the test parts of the texts that were written or judged for this project (`berdseye.detectors.stance.written`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,6 +36,7 @@ from berdseye.detectors.stance.held_out import (
     Scored,
     claims_and_denials,
     claims_with_reasons,
+    for_thresholds,
     generated_answers,
     held_out,
     minimal_edits,
@@ -75,7 +76,7 @@ def transfer(
         read.extend(pair.pair for pair in pairs)
         return found
 
-    dev = {name: score(few(pairs, sample)) for name, pairs in held_out(folder, "dev").items()}
+    dev = {name: score(few(pairs, sample)) for name, pairs in for_thresholds(folder).items()}
     thresholds = {name: one.threshold() for name, one in dev.items()}
     shares = {name: called_supporting(one, thresholds[name]) for name, one in dev.items()}
     held = held_out(folder, "test")
