@@ -5,8 +5,9 @@ inputs of a product. A network that is trained with numbers rounded in this way 
 gradients pass the rounding unchanged.
 """
 
-from collections.abc import Mapping
+import pickle
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -16,6 +17,8 @@ from berdseye.data.errors import BadInputError
 from berdseye.detectors.stance.four_bits import LARGE, check_inputs, rounded_weights, scattered_weights
 from berdseye.detectors.stance.network import Packed, StanceNetwork
 
+UNROUNDED = "unrounded.pt"
+"""The file of a work folder with the weights of a network before they were rounded to 4 bits."""
 _LEVELS = 255
 _LEAST_SPREAD = 1e-8
 
@@ -87,21 +90,29 @@ def scatter(network: StanceNetwork, seed: int) -> None:
         weight.copy_(scattered_weights(weight, seed + number))
 
 
-@torch.no_grad()
-def unround(network: StanceNetwork, weights: Mapping[str, Tensor]) -> None:
-    """Give a network that was stored in 4 bits the weights that it had before, by their names.
+def keep_unrounded(network: StanceNetwork, folder: Path) -> None:
+    """Write the weights of a network that will be stored in 4 bits to `UNROUNDED` in a folder, for `unround`."""
+    torch.save(network.state_dict(), folder / UNROUNDED)
 
-    Raises `BadInputError` if these are of a network of another form, or are rounded to others than the large weights that it has.
+
+@torch.no_grad()
+def unround(network: StanceNetwork, path: Path) -> None:
+    """Give a network that was stored in 4 bits the weights that it had before, as `keep_unrounded` writes them.
+
+    Raises `BadInputError` if the file cannot be read, or has weights of a network of another form, or if they are rounded to
+    others than the large weights that the network has.
     """
+    check_sizes(network)
     stored = [weight.clone() for weight in _large_weights(network)]
     try:
+        weights = torch.load(path, weights_only=True, map_location="cpu")
         network.load_state_dict({name: weights[name] for name in network.state_dict()})
-    except (KeyError, RuntimeError) as error:
-        raise BadInputError("The weights before rounding are those of a network of another form.") from error
-    if not all(map(torch.equal, map(rounded_weights, _large_weights(network)), stored)):
+    except (OSError, RuntimeError, EOFError, LookupError, TypeError, pickle.UnpicklingError) as error:
         raise BadInputError(
-            "The weights before rounding are not rounded to those of the network: they belong to another one."
-        )
+            "The weights before rounding cannot be read, or are of another network.", where=path
+        ) from error
+    if not all(map(torch.equal, map(rounded_weights, _large_weights(network)), stored)):
+        raise BadInputError("The weights before rounding are not rounded to those of the network.", where=path)
 
 
 def rounded_inputs(x: Tensor) -> Tensor:

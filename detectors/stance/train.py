@@ -6,7 +6,7 @@ and then teaches; what is written is the mean of a network that was taught and o
 is trained first and then teaches a network with fewer of its heads and neurons, which is written. Both take minutes on a GPU
 (`--device cuda`), and a training without a teacher one to two hours on two cores; run the same command again with the same work
 folder to resume. With `--continue` in the place of BASE, a network that is stored already, the shipped one if no folder is named,
-learns from the written passages, and remembers the rest by what it said before: an hour on two cores.
+learns from the written and judged texts, and remembers the rest by what it said before: an hour on two cores.
 """
 
 import argparse
@@ -56,18 +56,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="FOLDER",
         nargs="?",
         const=OUT,
-        help="Continue the network of a folder (default: the shipped weights) with the written passages.",
+        help="Continue the network of a folder (default: the shipped weights) with the written and judged texts.",
     )
     parser.add_argument(
         "--unrounded",
         type=Path,
-        metavar="CHECKPOINT",
-        help="With --continue: the checkpoint of the training that made the network, to continue from its weights as they were "
-        "before they were rounded to 4 bits, which is better. Without it, they are moved at random within their rounding.",
+        metavar="FILE",
+        help="With --continue: unrounded.pt of the work folder in which the network was made, to continue from its weights as "
+        "they were before they were rounded to 4 bits, which is better. Without it, they are moved at random within it.",
     )
     parser.add_argument("--work", type=Path, default=Path("stance-training"), help="Folder of checkpoints.")
     parser.add_argument("--out", type=Path, default=OUT, help="Folder to write (default: the shipped weights).")
-    parser.add_argument("--steps", type=int, default=3_400, help="Number of batches.")
+    parser.add_argument(
+        "--steps", type=int, default=3_400, help="Number of batches; with --continue, of pairs of them."
+    )
     parser.add_argument(
         "--half", action="store_true", help="Compute gradients in bfloat16, on processors that are quicker with it."
     )
@@ -162,13 +164,15 @@ def _wrong_combination(options: argparse.Namespace) -> str | None:
 
 
 class _Run(NamedTuple):
-    """What every training begins with; `network` is untrained, unless it is continued."""
+    """What every training begins with; `network` is untrained, unless it is continued. One whose weights are rounded to 4 bits is
+    `scattered` first."""
 
     options: argparse.Namespace
     settings: "StanceSettings"
     network: "StanceNetwork"
     tokenizer: "PairTokenizer"
     examples: Examples
+    scattered: bool = False
 
 
 class _Trained(NamedTuple):
@@ -188,23 +192,23 @@ def _trained(
     What cannot be taught or stored as they ask is refused before anything is trained.
     """
     from berdseye.detectors.stance.network import PairTokenizer
-    from berdseye.detectors.stance.rounding import check_sizes, scatter
+    from berdseye.detectors.stance.rounding import check_sizes, keep_unrounded
     from berdseye.detectors.stance.training import untrained
 
-    earlier: dict[str, Any] | None = None
+    earlier, scattered = None, False
     if options.continued is not None:
         network, tokenizer, earlier = _start(options)
+        in_four_bits = earlier.get("settings", {}).get("rounded", False)
         settings = settings._replace(
             continued="-".join(earlier[name] for name in ("version", "unrounded") if name in earlier),
-            rounded=settings.rounded or earlier.get("settings", {}).get("rounded", False),
+            rounded=settings.rounded or in_four_bits,
         )
-        if settings.rounded and "unrounded" not in earlier:
-            scatter(network, settings.seed)
+        scattered = in_four_bits and "unrounded" not in earlier
     else:
         network, tokenizer = untrained(options.base, settings.seed), PairTokenizer(options.base)
     if settings.rounded:
         check_sizes(network)
-    run = _Run(options, settings, network, tokenizer, training_examples(options.folder, settings.seed))
+    run = _Run(options, settings, network, tokenizer, training_examples(options.folder, settings.seed), scattered)
     if earlier is not None:
         made = _continued(run)
     elif options.narrow is not None:
@@ -213,6 +217,8 @@ def _trained(
         made = _taught_by_another_base(run)
     else:
         made = _taught_by_labels(run)
+    if settings.rounded:
+        keep_unrounded(made.network, options.work)
     card = {
         "settings": settings._asdict(),
         "steps_taken": made.steps,
@@ -228,17 +234,16 @@ def _trained(
 
 def _start(options: argparse.Namespace) -> tuple["StanceNetwork", "PairTokenizer", dict[str, Any]]:
     """Return the network that a training continues, its tokenizer, and what its card says of its training, with its version and
-    the hash of the checkpoint of its weights before rounding, if there is one.
+    the hash of the file of its weights before rounding, if there is one.
 
     Its files are copied into the work folder at first, and read there from then on: the result may take the place of the
-    network. Raises `UnavailableError` if a file is missing or cannot be read, and `BadInputError` for a wrong checkpoint.
+    network. Raises `UnavailableError` if a file is missing or cannot be read, and `BadInputError` for weights of another one.
     """
     from tokenizers import Tokenizer
 
     from berdseye.detectors.stance.network import PairTokenizer
     from berdseye.detectors.stance.rounding import unround
     from berdseye.detectors.stance.stored_network import stored_network
-    from berdseye.detectors.stance.training import checkpoint_weights
 
     folder, work = options.continued, options.work
     kept = work / _START
@@ -253,23 +258,26 @@ def _start(options: argparse.Namespace) -> tuple["StanceNetwork", "PairTokenizer
     card = json.loads((kept / CARD_FILE).read_text(encoding="utf-8"))
     earlier = {"version": version} | {name: card[name] for name in _OF_TRAINING if name in card}
     if options.unrounded is not None:
-        unround(network, checkpoint_weights(options.unrounded))
+        unround(network, options.unrounded)
         earlier["unrounded"] = file_hash(options.unrounded)
     return network, PairTokenizer(Tokenizer.from_file(str(kept / TOKENIZER_FILE))), earlier
 
 
 def _continued(run: _Run) -> _Trained:
-    """Train a stored network on the written passages, and on others with what it says of them now.
+    """Train a stored network on the written and judged texts, and on others with what it says of them now.
 
     The means of its weights before and after are kept, the latter with a weight of two thirds: on data that people labelled, the
     training alone does harm.
     """
+    from berdseye.detectors.stance.rounding import scatter
     from berdseye.detectors.stance.teacher import earlier_self
     from berdseye.detectors.stance.training import average_with
 
     new, before = written_examples(), deepcopy(run.network)
     shown = {**_with_unlabelled(run), **new}
-    steps = _train(run, run.network, shown, earlier_self(run.network, half=run.settings.half), apart=tuple(new))
+    if run.scattered:
+        scatter(run.network, run.settings.seed)
+    steps = _train(run, run.network, shown, earlier_self(before, half=run.settings.half), apart=tuple(new))
     average_with(run.network, before, _SHARE_AFTER)
     return _Trained(run.network, steps, shown)
 

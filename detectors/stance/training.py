@@ -1,7 +1,6 @@
 """The training of `stance`: a loss over partial labels, alone or beside a teacher, and checkpoints from which it resumes."""
 
 import json
-import pickle
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -14,7 +13,6 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
-from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
 from berdseye.detectors.stance.batches import BATCH_TOKENS, Batch, Step, in_workers, mixed_batches, paired_batches
 from berdseye.detectors.stance.examples import STANCES, SUPPORTS, Example
@@ -28,7 +26,6 @@ _MARGIN_WEIGHT = 0.3
 _QUICK_FACTOR = 5.0
 _WARMUP, _LEAST_TIMES_WARMUP = 200, 10
 _LEAST_RATE = 0.02
-_WITHIN = "module."
 _AVERAGED = 0.998
 _KEPT_SECONDS = 120.0
 _EXACT = 0.5
@@ -42,9 +39,11 @@ class StanceSettings(NamedTuple):
     (AMX, or AVX-512 with BF16); the weights are kept and changed in full precision. `device` is named as PyTorch does. If
     `rounded`, the second half of the training computes with weights of 4 bits and inputs of 8, as a file of 4 bits does.
 
-    `continued` is the version of the stored network that the training continues, if it does. Biases and norms then learn five
-    times as fast as matrices, those of the head among them. If numbers should be rounded, the weights are, from the first step
-    on. The inputs are not: rounding them takes a quarter of the time, and adaptations of a stored network were no better for it.
+    `continued` is the version of the stored network that the training continues, if it does, with the hash of its weights before
+    rounding if it starts from them. A step may then have a pair of batches with so many tokens together. Biases and norms then
+    learn five times as fast as matrices, those of the head among them. If numbers should be rounded, the weights are, from the
+    first step on. The inputs are not: rounding them takes a quarter of the time, and adaptations of a stored network were no
+    better for it.
     """
 
     steps: int = 3_400
@@ -117,7 +116,7 @@ def train(
         weight_decay=0.01,
         fused=True,
     )
-    warmup = min(_WARMUP, settings.steps // _LEAST_TIMES_WARMUP + 1)
+    warmup = min(_WARMUP, settings.steps // _LEAST_TIMES_WARMUP + 1) if settings.continued else _WARMUP
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min(1.0, (step + 1) / warmup) * max(_LEAST_RATE, 1 - step / settings.steps)
     )
@@ -163,15 +162,6 @@ def _loss(reader: Copy, batch: Batch, teacher: Teacher | None, state_loss: State
     output = teacher(batch.packed)
     loss = loss + soft_cross_entropy(logits, targets(output.probabilities, batch.allowed))
     return loss if state_loss is None else loss + state_loss(states, output, batch.packed)
-
-
-def checkpoint_weights(path: Path) -> dict[str, Tensor]:
-    """Return the averaged weights of the network of a checkpoint, by their names; raises `BadInputError` if it cannot be read."""
-    try:
-        averaged = torch.load(path, weights_only=True, map_location="cpu")["averaged"]
-        return {name.removeprefix(_WITHIN): value for name, value in averaged.items() if name.startswith(_WITHIN)}
-    except (OSError, RuntimeError, EOFError, KeyError, AttributeError, TypeError, pickle.UnpicklingError) as error:
-        raise BadInputError(f"The checkpoint cannot be read ({type(error).__name__}).", where=path) from error
 
 
 def average_with(network: StanceNetwork, other: StanceNetwork, share: float = 0.5) -> None:

@@ -1,6 +1,7 @@
 """A stored network learns from written passages, and remembers the rest by what it said before."""
 
 import json
+from copy import deepcopy
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -11,16 +12,19 @@ import torch
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Pair
-from berdseye.detectors.stance import batches
+from berdseye.detectors.stance import batches, training
 from berdseye.detectors.stance import train as command
 from berdseye.detectors.stance.batches import paired_batches
 from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.stance.examples import CONTRADICTED, ENTAILED, OPPOSES, SUPPORTS, Example, Statement
+from berdseye.detectors.stance.four_bits import rounded_weights
+from berdseye.detectors.stance.network import StanceNetwork
 from berdseye.detectors.stance.network_files import CARD_FILE, MODEL_FILE, card_of
 from berdseye.detectors.stance.publishing import file_hash
-from berdseye.detectors.stance.rounding import unround
-from berdseye.detectors.stance.teacher import earlier_self
-from berdseye.detectors.stance.training import CHECKPOINT, checkpoint_weights, stance_probabilities, train
+from berdseye.detectors.stance.rounding import UNROUNDED, keep_unrounded, unround
+from berdseye.detectors.stance.stored_network import stored_network
+from berdseye.detectors.stance.teacher import Teacher, earlier_self
+from berdseye.detectors.stance.training import CHECKPOINT, stance_probabilities, train, untrained
 from berdseye.detectors.stance.unlabelled import NEAR, UNKNOWN
 from berdseye.detectors.stance.written import JUDGED, REMARKS, WRITTEN, WRITTEN_FILES
 from tests.detectors.tiny_bases import FEWEST, tiny_wordpiece
@@ -107,15 +111,43 @@ def test_one_command_continues_the_network_of_a_folder(tmp_path: Path, monkeypat
     assert (out / MODEL_FILE).read_bytes() == written
     assert (work / CHECKPOINT).stat().st_mtime_ns == kept, "nothing was trained again"
 
-    first = tmp_path / "first" / CHECKPOINT
+    first = tmp_path / "first" / UNROUNDED
     better = [str(tmp_path), "--continue", str(made), "--unrounded", str(first), "--steps", "1"]
-    better += ["--work", str(tmp_path / "better"), "--out", str(out)]
+    better += ["--work", str(tmp_path / "better"), "--out", str(tmp_path / "third")]
     assert command.main(better) == 0
-    card = json.loads((out / CARD_FILE).read_text(encoding="utf-8"))
+    card = json.loads((tmp_path / "third" / CARD_FILE).read_text(encoding="utf-8"))
     assert card["continued"]["unrounded"] == file_hash(first)
     assert card["settings"]["continued"] == f"{card_of(made).version}-{file_hash(first)}"
-    better[better.index(str(first))] = str(work / CHECKPOINT)  # that of what was made of this network
+    better[better.index(str(first))] = str(work / UNROUNDED)  # that of what was made of this network
     assert command.main(better) == 2
+    better[better.index(str(made))] = str(out)
+    better[better.index(str(tmp_path / "better"))] = str(tmp_path / "further")
+    assert command.main(better) == 0, "a mean of weights is continued, too"
+
+
+def test_weights_in_4_bits_move_within_their_rounding_before_a_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measure_nothing(monkeypatch, tmp_path)
+    base, made = tiny_wordpiece(tmp_path / "base", layers=2, width=64), tmp_path / "made"
+    asked = [str(tmp_path), str(base), "--narrow", "2", "64", "--rounded", "--steps", "2", "--teacher-steps", "1"]
+    assert command.main([*asked, "--work", str(tmp_path / "first"), "--out", str(made)]) == 0
+    monkeypatch.setattr(command, "written_examples", lambda: {WRITTEN: turned()})
+    begun_with: dict[str, StanceNetwork] = {}
+
+    def watched(network: StanceNetwork, *_: object, teacher: Teacher, **__: object) -> int:
+        begun_with["network"], begun_with["teacher"] = deepcopy(network), teacher.network
+        return 0
+
+    monkeypatch.setattr(training, "train", watched)
+    assert (
+        command.main([str(tmp_path), "--continue", str(made), "--work", str(tmp_path / "w"), "--out", str(made)]) == 0
+    )
+    moved, stored = (begun_with[name].layers[0].query.weight for name in ("network", "teacher"))
+    assert torch.equal(rounded_weights(moved), stored)
+    assert (moved != stored).float().mean() > 0.8
+    for name, value in begun_with["teacher"].named_parameters():
+        assert torch.equal(value, stored_network(tmp_path / "w" / "start").get_parameter(name)), "what it was before"
 
 
 @pytest.mark.parametrize(
@@ -145,14 +177,20 @@ def test_a_folder_without_a_network_is_reported_in_one_line(
     assert reported.count("\n") <= 2, "where and what to do follow"
 
 
-def test_a_checkpoint_that_cannot_be_read_is_reported(base: Path, tmp_path: Path) -> None:
-    wrong = tmp_path / "wrong.pt"
-    wrong.write_bytes(b"no checkpoint")
-    for path in (wrong, tmp_path / "missing.pt"):
-        with pytest.raises(BadInputError, match="The checkpoint cannot be read"):
-            checkpoint_weights(path)
-    with pytest.raises(BadInputError, match="of another form"):
-        unround(begun(base)[0], {})
+def test_weights_before_rounding_must_be_readable_and_those_of_the_network(tmp_path: Path) -> None:
+    wide = tiny_wordpiece(tmp_path / "wide", width=64)
+    network, wrong, other = begun(wide)[0], tmp_path / "wrong.pt", tmp_path / "other"
+    wrong.write_bytes(b"no weights")
+    other.mkdir()
+    keep_unrounded(untrained(wide, 1), other)
+    torch.save({}, tmp_path / "empty.pt")
+    for path in (wrong, tmp_path / "missing.pt", tmp_path / "empty.pt"):
+        with pytest.raises(BadInputError, match="cannot be read"):
+            unround(network, path)
+    with pytest.raises(BadInputError, match="are not rounded to those"):
+        unround(network, other / UNROUNDED)
+    with pytest.raises(BadInputError, match="multiple of 64"):
+        unround(begun(tiny_wordpiece(tmp_path / "narrow", width=32))[0], other / UNROUNDED)
 
 
 def test_a_training_of_one_network_is_not_resumed_for_another(base: Path, tmp_path: Path) -> None:

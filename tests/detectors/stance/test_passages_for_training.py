@@ -112,7 +112,12 @@ def test_no_topic_is_near_a_held_out_one_and_no_passage_is_held_out(shared_data:
     embed = static_embedding().encode
     written = sorted({one.group for part in PARTS for one in written_passages(part)})
     written += [one.text for part in PARTS for one in written_remarks(part)]
-    known = {one.text for part in PARTS for read in (written_passages, judged_passages) for one in read(part)}
+    known = {
+        one.text
+        for part in PARTS
+        for read in (written_passages, judged_passages, written_remarks)
+        for one in read(part)
+    }
     for split in get_args(Split):
         held = held_out(shared_data, split)
         assert all(known.isdisjoint(pair.passage for pair in pairs) for pairs in held.values())

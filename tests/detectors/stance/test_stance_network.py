@@ -21,7 +21,7 @@ from berdseye.data.records import Pair
 from berdseye.detectors.stance import batches
 from berdseye.detectors.stance import network as stance_network
 from berdseye.detectors.stance.augmentation import drawn
-from berdseye.detectors.stance.batches import Batch, in_workers, mixed_batches
+from berdseye.detectors.stance.batches import Step, in_workers, mixed_batches
 from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.stance.examples import (
     CONTRADICTED,
@@ -140,14 +140,14 @@ def test_batches_of_several_processes_come_from_seeds_of_their_own(base: Path) -
                          for extra in WORDS]}  # fmt: skip
     tokenizer = PairTokenizer(base)
 
-    def made(seed: int) -> Iterator[Batch]:
-        return mixed_batches(examples, tokenizer, Random(seed), 192)
+    def made(seed: int) -> Iterator[Step]:
+        return ((batch,) for batch in mixed_batches(examples, tokenizer, Random(seed), 192))
 
     batches = in_workers(made, 5, 2)
     found = [next(batches) for _ in range(4)]
     wanted = [made(5 * 1_009), made(5 * 1_009 + 1)]
-    for number, batch in enumerate(found):
-        assert torch.equal(batch.packed.ids, next(wanted[number % 2]).packed.ids)
+    for number, (batch,) in enumerate(found):
+        assert torch.equal(batch.packed.ids, next(wanted[number % 2])[0].packed.ids)
     assert torch.equal(next(in_workers(made, 5, 0)).packed.ids, next(made(5)).packed.ids)
 
 

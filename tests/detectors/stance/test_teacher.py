@@ -197,7 +197,7 @@ def test_weights_are_averaged_with_those_of_another_network(base: Path) -> None:
     torch.manual_seed(1)
     network, other = StanceNetwork(base), StanceNetwork(base)  # their heads differ
     before = {name: value.clone() for name, value in network.state_dict().items()}
-    average_with(network, other)
+    average_with(network, other, 0.75)
     for name, value in network.state_dict().items():
-        assert torch.allclose(value, (before[name] + other.state_dict()[name]) / 2)
+        assert torch.allclose(value, 0.75 * before[name] + 0.25 * other.state_dict()[name], atol=1e-7)
     assert not torch.equal(network.hidden.weight, before["hidden.weight"])
