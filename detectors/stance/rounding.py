@@ -5,7 +5,6 @@ inputs of a product. A network that is trained with numbers rounded in this way 
 gradients pass the rounding unchanged.
 """
 
-import pickle
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -107,7 +106,7 @@ def unround(network: StanceNetwork, path: Path) -> None:
     try:
         weights = torch.load(path, weights_only=True, map_location="cpu")
         network.load_state_dict({name: weights[name] for name in network.state_dict()})
-    except (OSError, RuntimeError, EOFError, LookupError, TypeError, pickle.UnpicklingError) as error:
+    except Exception as error:  # those of the library share no class
         raise BadInputError(
             "The weights before rounding cannot be read, or are of another network.", where=path
         ) from error

@@ -6,7 +6,6 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 
-import numpy as np
 import pytest
 import torch
 
@@ -143,7 +142,7 @@ def test_weights_in_4_bits_move_within_their_rounding_before_a_training(
     assert (
         command.main([str(tmp_path), "--continue", str(made), "--work", str(tmp_path / "w"), "--out", str(made)]) == 0
     )
-    moved, stored = (begun_with[name].layers[0].query.weight for name in ("network", "teacher"))
+    moved, stored = (begun_with[name].layers[0].up.weight for name in ("network", "teacher"))
     assert torch.equal(rounded_weights(moved), stored)
     assert (moved != stored).float().mean() > 0.8
     for name, value in begun_with["teacher"].named_parameters():
@@ -211,7 +210,7 @@ def test_options_may_stand_between_the_data_and_the_base(tmp_path: Path, monkeyp
 
 
 def test_a_continued_training_changes_biases_and_norms_faster_than_matrices(base: Path, tmp_path: Path) -> None:
-    moved: dict[bool, tuple[float, float]] = {}
+    faster: dict[bool, float] = {}
     for continued in (False, True):
         network, tokenizer = begun(base)
         before = {name: one.detach().clone() for name, one in network.named_parameters()}
@@ -219,6 +218,5 @@ def test_a_continued_training_changes_biases_and_norms_faster_than_matrices(base
         train(network, tokenizer, labelled(), few, tmp_path / str(continued))
         with torch.no_grad():
             by = {name: float((one - before[name]).abs().max()) for name, one in network.named_parameters()}
-        moved[continued] = by["layers.0.query.bias"], by["layers.0.query.weight"]
-    assert moved[True][0] == pytest.approx(5 * moved[False][0], rel=0.2)
-    assert np.isclose(moved[True][1], moved[False][1], rtol=0.2)
+        faster[continued] = by["layers.0.query.bias"] / by["layers.0.query.weight"]
+    assert faster[True] == pytest.approx(5 * faster[False], rel=0.2)

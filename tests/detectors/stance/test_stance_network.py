@@ -148,7 +148,7 @@ def test_batches_of_several_processes_come_from_seeds_of_their_own(base: Path) -
     wanted = [made(5 * 1_009), made(5 * 1_009 + 1)]
     for number, (batch,) in enumerate(found):
         assert torch.equal(batch.packed.ids, next(wanted[number % 2])[0].packed.ids)
-    assert torch.equal(next(in_workers(made, 5, 0)).packed.ids, next(made(5)).packed.ids)
+    assert torch.equal(next(in_workers(made, 5, 0))[0].packed.ids, next(made(5))[0].packed.ids)
 
 
 def test_a_partial_label_asks_for_any_of_its_stances() -> None:
