@@ -18,6 +18,7 @@ from berdseye.detectors.stance.network import Packed, StanceNetwork
 
 UNROUNDED = "unrounded.pt"
 """The file of a work folder with the weights of a network before they were rounded to 4 bits."""
+_HINT = f"Name {UNROUNDED} of the work folder in which the network was made, or leave out --unrounded."
 _LEVELS = 255
 _LEAST_SPREAD = 1e-8
 
@@ -108,10 +109,12 @@ def unround(network: StanceNetwork, path: Path) -> None:
         network.load_state_dict({name: weights[name] for name in network.state_dict()})
     except Exception as error:  # those of the library share no class
         raise BadInputError(
-            "The weights before rounding cannot be read, or are of another network.", where=path
+            "The weights before rounding cannot be read, or are of another network.", where=path, hint=_HINT
         ) from error
     if not all(map(torch.equal, map(rounded_weights, _large_weights(network)), stored)):
-        raise BadInputError("The weights before rounding are not rounded to those of the network.", where=path)
+        raise BadInputError(
+            "The weights before rounding are not rounded to those of the network.", where=path, hint=_HINT
+        )
 
 
 def rounded_inputs(x: Tensor) -> Tensor:

@@ -184,8 +184,9 @@ def test_weights_before_rounding_must_be_readable_and_those_of_the_network(tmp_p
     keep_unrounded(untrained(wide, 1), other)
     torch.save({}, tmp_path / "empty.pt")
     for path in (wrong, tmp_path / "missing.pt", tmp_path / "empty.pt"):
-        with pytest.raises(BadInputError, match="cannot be read"):
+        with pytest.raises(BadInputError, match="cannot be read") as caught:
             unround(network, path)
+        assert "leave out --unrounded" in caught.value.hint
     with pytest.raises(BadInputError, match="are not rounded to those"):
         unround(network, other / UNROUNDED)
     with pytest.raises(BadInputError, match="multiple of 64"):
