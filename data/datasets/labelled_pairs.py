@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from berdseye.data.errors import BadInputError
+from berdseye.data.files.delimited import UnreadableRowError, delimited_rows
 from berdseye.data.files.json_files import read_rows
 from berdseye.data.files.tables import to_jsonl, to_parquet
 from berdseye.data.records import Pair
@@ -160,16 +161,16 @@ def _text(path: Path) -> str:
 
 def _csv(path: Path, labelled: bool, delimiter: str = ",") -> Iterator[Row]:
     csv.field_size_limit(_LONGEST_CELL)
-    reader = csv.reader(_text(path).splitlines(keepends=True), delimiter=delimiter)
+    rows = delimited_rows(_text(path).splitlines(keepends=True), delimiter)
     try:
-        header = _header(path, next(reader, []), labelled)
-        before = reader.line_num
-        for cells in reader:
-            line, before = before + 1, reader.line_num
+        header = _header(path, next(rows, (0, []))[1], labelled)
+        for line, cells in rows:
             if cells:
                 yield line, _cells(path, line, header, cells)
-    except csv.Error as error:
-        raise BadInputError(f"The row cannot be read: {error}.", where=path, line=reader.line_num) from error
+    except UnreadableRowError as error:
+        raise BadInputError(
+            f"The row cannot be read: {error}.", where=path, line=error.first, hint=error.hint
+        ) from error
 
 
 def _tsv(path: Path, labelled: bool) -> Iterator[Row]:

@@ -25,6 +25,7 @@ from berdseye.data.documents.records import (
     to_document,
 )
 from berdseye.data.errors import BadInputError
+from berdseye.data.files.delimited import UnreadableRowError, delimited_rows
 
 _DPR = ["id", "text", "title"]
 
@@ -48,15 +49,15 @@ class _Delimited:
         self.bad: list[BadRow] = []
 
     def blocks(self, start: Position) -> Iterator[Block]:
-        text_lines = self._good_lines()
-        header = next(csv.reader(text_lines, delimiter=self.delimiter), [])
+        lines_of_rows = delimited_rows(self._good_lines(), self.delimiter)
+        _, header = next(lines_of_rows, (0, []))
         dpr = header == _DPR and self.delimiter == "\t"
         format_ = "DPR TSV" if dpr else "CSV" if self.delimiter == "," else "TSV"
         self.lines.skip_to(start)
         rows: list[Row] = []
         block_start = self.lines.offset
         try:
-            for cells in csv.reader(text_lines, delimiter=self.delimiter):
+            for _, cells in lines_of_rows:
                 if self.bad:
                     rows += self._take_bad()
                 if cells:
@@ -64,9 +65,9 @@ class _Delimited:
                 if len(rows) >= BLOCK_ROWS or self.lines.offset - block_start >= BLOCK_BYTES:
                     yield Block(rows, self.lines.position(start), format_)
                     rows, block_start = [], self.lines.offset
-        except csv.Error as error:
+        except UnreadableRowError as error:
             reason = f"not a valid table ({error}); the rest of the file was not read"
-            rows.append(BadRow(self.name, self.lines.number, reason))
+            rows.append(BadRow(self.name, self.lines.number - error.lines + 1, reason))
         yield Block([*rows, *self._take_bad()], self.lines.position(start), format_)
 
     def _passage(self, header: list[str], cells: list[str]) -> Row:

@@ -28,7 +28,13 @@ from berdseye.evaluation.scores.unjudged import Unjudged, in_words
 
 PROVENANCE = ("low", "high", "n", "judged", "labels", "detector_version", "published")
 _UNPUBLISHED = "–"
-_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
 _MANIFEST = "study.json"
 
 
@@ -56,7 +62,10 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def laid_out(self) -> pd.DataFrame:
-        """Return texts in the paper's layout: the value, its interval, and the published figure, if any, in brackets."""
+        """Return texts in the paper's layout: the value, its interval, and the published figure, if any, in brackets.
+
+        A value above 0 of which no digit would be left is shown as less than the last digit, as in "<0.001".
+        """
         cells = self.cells.copy()
         if cells.duplicated([*self.rows, *self.columns]).any():
             raise ValueError(f"Two cells of table {self.name} have the same place.")
@@ -70,8 +79,8 @@ class Table:
 
     def latex(self) -> str:
         """Return the layout as a LaTeX table (booktabs), escaped."""
-        styled = self.laid_out().style.format(escape="latex").format_index(escape="latex", axis=0)
-        styled = styled.format_index(escape="latex", axis=1)
+        styled = self.laid_out().style.format(latex_text).format_index(latex_text, axis=0)
+        styled = styled.format_index(latex_text, axis=1)
         return styled.to_latex(hrules=True, caption=latex_text(self.caption), label=f"tab:{self.name}")
 
     def _shown(self, cell: Mapping[Any, Any]) -> str:
@@ -83,6 +92,8 @@ class Table:
         parts = [value or _UNPUBLISHED]
         if value is not None and low is not None and high is not None:
             parts.append(f"[{low}, {high}]")
+        elif value is not None and float(value) == 0 < cell["value"]:
+            parts = [f"<{10.0**-self.digits:.{self.digits}f}"]
         paper = cell.get("published")
         if paper is not None and not pd.isna(paper):
             parts.append(f"({float(paper):g})")
@@ -132,9 +143,9 @@ def _withheld(cells: pd.DataFrame, min_judged: float) -> int:
     return int((value.isna() & (n > 0) & (judged < min_judged)).sum())
 
 
-def latex_text(text: str) -> str:
-    """Return a text with the characters escaped that are special in LaTeX."""
-    return re.sub(r"[\\&%$#_{}~^]", lambda match: _LATEX.get(match[0], f"\\{match[0]}"), text)
+def latex_text(text: object) -> str:
+    """Return a text, or a number as text, with the characters escaped that are special in LaTeX."""
+    return re.sub(r"[\\&%$#_{}~^<>]", lambda match: _LATEX.get(match[0], f"\\{match[0]}"), str(text))
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
 """A table of questions, as spreadsheets write it: CSV or TSV with one row per perspective, under the columns `question`,
 `perspective`, `stance`, `explanation` and `id`, of which only `question` is required."""
 
-import csv
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from berdseye.data.datasets.layouts.rows import Imported, checked_questions, question_text, read_perspectives
 from berdseye.data.errors import BadInputError
+from berdseye.data.files.delimited import UnreadableRowError, delimited_rows
 from berdseye.data.records import Question
 from berdseye.data.texts.passages import clean
 
@@ -47,7 +47,7 @@ def _details(row: dict[str, str]) -> dict[str, str]:
 
 
 def table_rows(source: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows with the number of the line on which each ends; a column that the table lacks is empty in each row.
+    """Yield the rows with the number of the line on which each begins; a column that the table lacks is empty in each row.
 
     Raises `BadInputError` for a table that cannot be read or lacks the column `question`.
     """
@@ -57,19 +57,19 @@ def table_rows(source: Path) -> Iterator[tuple[int, dict[str, str]]]:
         raise BadInputError("Not UTF-8 text.", where=source, hint="Save the table as CSV UTF-8.") from error
     except OSError as error:
         raise BadInputError(f"The file cannot be read: {error}.", where=source, hint="Check the path.") from error
-    header = text.split("\n", 1)[0]
+    first = text.split("\n", 1)[0]
     # Spreadsheets of some countries separate the cells of a CSV file by semicolons.
-    delimiter = "\t" if source.suffix.lower() == ".tsv" else max(",;", key=header.count)
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
+    delimiter = "\t" if source.suffix.lower() == ".tsv" else max(",;", key=first.count)
+    rows = delimited_rows(text.splitlines(keepends=True), delimiter)
     try:
-        names = [name.strip().lower() for name in next(reader, [])]
+        _, header = next(rows, (0, []))
+        names = [name.strip().lower() for name in header]
         if "question" not in names:
             raise BadInputError("The table has no column `question`.", where=source, hint=_HINT)
-        for cells in reader:
+        for line, cells in rows:
             if any(cell.strip() for cell in cells):
                 row = dict.fromkeys(("id", "question", "perspective", "stance", "explanation"), "")
-                yield reader.line_num, row | dict(zip(names, cells, strict=False))
-    except csv.Error as error:
-        raise BadInputError(
-            f"Not a valid table: {error}.", where=source, line=reader.line_num, hint="Save it as CSV UTF-8."
-        ) from error
+                yield line, row | dict(zip(names, cells, strict=False))
+    except UnreadableRowError as error:
+        hint = error.hint or "Save it as CSV UTF-8."
+        raise BadInputError(f"Not a valid table: {error}.", where=source, line=error.first, hint=hint) from error

@@ -65,6 +65,18 @@ def test_latex_is_escaped() -> None:
     assert "\\toprule" in latex
 
 
+def test_a_value_of_which_no_digit_is_left_is_shown_as_less_than_the_last_digit() -> None:
+    names, values = ["a", "b", "c", "d"], [0.0004, 0.0005001, 0.0, -0.0004]
+    cells = pd.DataFrame(
+        {"pair": names, "figure": "adjusted p", "value": values, "published": [0.001, None, None, None]}
+    )
+    table = Table("p", "", cells, ("pair",), ("figure",), digits=3)
+    assert table.laid_out()["adjusted p"].tolist() == ["<0.001 (0.001)", "0.001", "0.000", "-0.000"]
+    assert r"\textless{}0.001" in table.latex()
+    whole = Table("n", "", cells, ("pair",), ("figure",), digits=0)
+    assert whole.laid_out().loc["a", "adjusted p"] == "<1 (0.001)"
+
+
 def test_a_stored_result_is_read_back_as_it_was(workspace: Workspace) -> None:
     chart = alt.Chart(CELLS).mark_point().encode(x="value:Q")
     result = StudyResult("base", {"k": 5}, [TABLE], {"curve": chart}, ("one left out",))
