@@ -6,7 +6,7 @@ The colours can be distinguished by colour-blind people and are visible on light
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ DIVERGING = (
 )  # fmt: skip
 Chart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.FacetChart
 _SHARPNESS = 2.0
+_SYMBOL, _CHARACTER, _LONGEST_LABEL = 28, 8, 420
+"""Pixels in a legend: beside a label (its symbol, and the distance to the next one), of a wide character, and of a label."""
 # Characters that XML does not allow: a single one makes the rendering library abort the whole process.
 _NOT_DRAWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # 'unsafe-eval': Vega compiles its expressions to functions.
@@ -62,6 +64,18 @@ def _theme() -> alt.theme.ThemeConfig:
             "legend": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},
         }
     )
+
+
+def legend_below(labels: Iterable[object], **options: Any) -> alt.Legend:
+    """Return a legend below its chart, with as many columns as its width has room for; a label that is too long is cut.
+
+    On a telephone it usually has one column. In concatenated charts, whose widths Vega does not tell apart, it always has one.
+    `options` are those of `alt.Legend`.
+    """
+    longest = min(_LONGEST_LABEL, _CHARACTER * max((len(str(label)) for label in labels), default=1))
+    columns = alt.ExprRef(f"max(1, floor(width / {longest + _SYMBOL}))")
+    limit = alt.ExprRef(f"width > {2 * _SYMBOL} ? min({longest}, width - {_SYMBOL}) : {longest}")
+    return alt.Legend(orient="bottom", columns=columns, labelLimit=limit, **options)
 
 
 def svg(chart: Chart | dict[str, Any]) -> bytes:

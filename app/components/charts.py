@@ -5,11 +5,12 @@ from typing import cast
 import altair as alt
 import pandas as pd
 
+from berdseye.evaluation.charts import NEUTRAL, legend_below
+
 _ROW = 28
 _TICKS = 5
 _SHORT = 12
 _CURVE, _CURVE_WIDTH = 110, 420
-_NEUTRAL = "#8a94a0"  # visible on light and dark backgrounds
 
 
 def dots_with_intervals(
@@ -20,9 +21,12 @@ def dots_with_intervals(
     scale = alt.Scale(domain=[low_end, 1.0])
     base = alt.Chart(frame).encode(y=alt.Y(f"{row}:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)))
     if colour is None:
-        base = base.encode(color=alt.value(_NEUTRAL))
+        base = base.encode(color=alt.value(NEUTRAL))
     else:
-        base = base.encode(color=alt.Color(f"{colour}:N", title=None), yOffset=alt.YOffset(f"{colour}:N"))
+        base = base.encode(
+            color=alt.Color(f"{colour}:N", title=None, legend=legend_below(frame[colour])),
+            yOffset=alt.YOffset(f"{colour}:N"),
+        )
     lines = base.mark_rule(strokeWidth=2).encode(
         x=alt.X("low:Q", scale=scale, title=value, axis=alt.Axis(tickCount=_TICKS, format=".0%")), x2="high:Q"
     )

@@ -5,7 +5,8 @@ from typing import cast
 import altair as alt
 import pandas as pd
 
-_NEUTRAL = "#8a94a0"  # visible on light and on dark backgrounds
+from berdseye.evaluation.charts import NEUTRAL, legend_below
+
 _ROW, _CELL, _WIDTH = 24, 34, 420
 _MOST = 40
 
@@ -17,7 +18,7 @@ def coefficients_chart(table: pd.DataFrame) -> alt.LayerChart:
     base = alt.Chart(known).encode(
         y=alt.Y("statistic:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
         yOffset=alt.YOffset(f"{colour}:N", sort=None),
-        color=alt.Color(f"{colour}:N", title=None, sort=None, legend=alt.Legend(orient="bottom")),
+        color=alt.Color(f"{colour}:N", title=None, sort=None, legend=legend_below(known[colour])),
     )
     return dots(base, "value", floor=min(0.0, _least(known["low"])))
 
@@ -27,7 +28,7 @@ def pairs_chart(pairs: pd.DataFrame) -> alt.LayerChart:
     known = pairs[(pairs["n"] > 0) & pairs["cohen_kappa"].notna()].nlargest(_MOST, "n")
     shown = known[["cohen_kappa", "low", "high", "n"]].assign(pair=known["a"] + " and " + known["b"])
     base = alt.Chart(shown).encode(
-        y=alt.Y("pair:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)), color=alt.value(_NEUTRAL)
+        y=alt.Y("pair:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)), color=alt.value(NEUTRAL)
     )
     return dots(base, "cohen_kappa", title="Cohen's kappa", floor=min(0.0, _least(shown["low"])))
 
@@ -62,7 +63,7 @@ def reliability_chart(people: pd.DataFrame) -> alt.LayerChart:
     base = alt.Chart(shown).encode(
         y=alt.Y("annotator:N", title=None, sort=people["annotator"].tolist(), axis=alt.Axis(labelLimit=260)),
         yOffset=alt.YOffset("chance:N"),
-        color=alt.Color("chance:N", title=None, legend=alt.Legend(orient="bottom")),
+        color=alt.Color("chance:N", title=None, legend=legend_below(shown["chance"])),
     )
     return dots(base, "value", title="chance of the right label", floor=0.0)
 
@@ -72,8 +73,8 @@ def time_chart(table: pd.DataFrame, statistic: str = "Krippendorff's alpha") -> 
     known = table[(table["statistic"] == statistic) & table["value"].notna()]
     base = alt.Chart(known).encode(x=alt.X("part:O", title=None, axis=alt.Axis(labelAngle=-40)))
     top = alt.Scale(domain=[min(0.0, _least(known["low"])), 1.0])
-    band = base.mark_area(opacity=0.2, color=_NEUTRAL).encode(y=alt.Y("low:Q", scale=top, title=statistic), y2="high:Q")
-    line = base.mark_line(point=True, color=_NEUTRAL).encode(
+    band = base.mark_area(opacity=0.2, color=NEUTRAL).encode(y=alt.Y("low:Q", scale=top, title=statistic), y2="high:Q")
+    line = base.mark_line(point=True, color=NEUTRAL).encode(
         y=alt.Y("value:Q", scale=top), tooltip=["part:O", "value:Q", "low:Q", "high:Q", "n:Q", "n_labels:Q"]
     )
     return cast(alt.LayerChart, (band + line).properties(width=_WIDTH, height=160))

@@ -6,7 +6,7 @@ from typing import cast
 import altair as alt
 import pandas as pd
 
-from berdseye.evaluation.charts import CATEGORIES, NEUTRAL, STANCE_COLOURS, perspective_colour
+from berdseye.evaluation.charts import CATEGORIES, NEUTRAL, STANCE_COLOURS, legend_below, perspective_colour
 
 LEANING_COLOURS: Mapping[str, str] = {
     "only supporting": STANCE_COLOURS["supporting"],
@@ -45,7 +45,7 @@ def sycophancy_arrows(cells: pd.DataFrame) -> alt.LayerChart:
         color=alt.Color(
             "asked:N",
             title="query",
-            legend=alt.Legend(symbolOpacity=1),
+            legend=legend_below(_SIDES, symbolOpacity=1),
             scale=alt.Scale(domain=list(_SIDES), range=[STANCE_COLOURS[side] for side in _SIDES]),
         ),
         tooltip=["system", alt.Tooltip("asked", title="query"), "start", "value", "low", "high", "n"],
@@ -88,7 +88,10 @@ def share_dots(cells: pd.DataFrame, *, part: str, colours: Mapping[str, str]) ->
         y=alt.Y("system:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)),
         yOffset=alt.YOffset(f"{part}:N", sort=order, scale=alt.Scale(domain=order)),
         color=alt.Color(
-            f"{part}:N", title=None, scale=alt.Scale(domain=order, range=[colours[name] for name in order])
+            f"{part}:N",
+            title=None,
+            scale=alt.Scale(domain=order, range=[colours[name] for name in order]),
+            legend=legend_below(order),
         ),
         tooltip=list(cells.columns),
     )

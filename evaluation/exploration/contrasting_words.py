@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from berdseye.data.errors import BadInputError
-from berdseye.evaluation.charts import CATEGORIES
+from berdseye.evaluation.charts import CATEGORIES, legend_below
 from berdseye.retrieval.lexical.tokenizers import TOKENIZERS, Tokenizer
 
 Doubles = npt.NDArray[np.float64]
@@ -88,7 +88,7 @@ def words_chart(telling: pd.DataFrame, names: tuple[str, str], colours: tuple[st
                 "group:N",
                 title=None,
                 scale=alt.Scale(domain=list(names), range=list(colours)),
-                legend=alt.Legend(orient="bottom", columns=1, labelLimit=600),
+                legend=legend_below(names),
             ),
             tooltip=["word", "first", "second", alt.Tooltip("z:Q", format=".2f")],
         )

@@ -11,6 +11,7 @@ import pandas as pd
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.judgments.verdict_counts import label_changes
 from berdseye.data.runs.pairs import Keys
+from berdseye.evaluation.charts import legend_below
 from berdseye.evaluation.exploration.question_runs import QuestionRun
 
 _HEIGHT = 320
@@ -79,7 +80,7 @@ def coverage_chart(history: pd.DataFrame, runs: Sequence[QuestionRun]) -> alt.La
             scale=alt.Scale(domain=[0, most]),
             axis=alt.Axis(tickMinStep=1, format="d", values=list(range(most + 1))),
         ),
-        color=alt.Color("run:N", title=None, sort=names, legend=alt.Legend(orient="bottom", columns=2, labelLimit=420)),
+        color=alt.Color("run:N", title=None, sort=names, legend=legend_below(names)),
     )
     tooltip = [alt.Tooltip("at:T", format="%Y-%m-%d %H:%M"), "run", "covered", "MRecall", "by"]
     line = base.mark_line(interpolate="step-after", strokeWidth=2, opacity=0.8)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from berdseye.data.errors import UnknownNameError
-from berdseye.evaluation.charts import CATEGORIES, NEUTRAL, perspective_colour
+from berdseye.evaluation.charts import CATEGORIES, NEUTRAL, legend_below, perspective_colour
 
 Method = Literal["PCA", "t-SNE"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -82,7 +82,7 @@ def map_chart(points: pd.DataFrame, groups: Sequence[str]) -> alt.Chart:
     shapes = {SEVERAL: "diamond", NONE: "cross", UNSURE: "square", UNKNOWN: "triangle-up"}
     picked = alt.selection_point(name=PICKED, fields=["number"], toggle=False, empty=False)
     none = alt.Axis(labels=False, ticks=False, grid=False, domain=False, title=None)
-    legend = alt.Legend(orient="bottom", columns=4, labelLimit=280)
+    legend = legend_below(groups)
     chart = (
         alt.Chart(points)
         .mark_point(filled=True, size=110, opacity=0.85, cursor="pointer", strokeWidth=3)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from berdseye.evaluation.charts import CATEGORIES, NEUTRAL, SEQUENTIAL
+from berdseye.evaluation.charts import CATEGORIES, NEUTRAL, SEQUENTIAL, legend_below
 from berdseye.evaluation.failures.reasons import REASONS
 
 HOLE_COLOUR: Final = CATEGORIES[1]
@@ -167,7 +167,7 @@ def reason_bars(holes: pd.DataFrame, *, row: str) -> alt.Chart:
                 "reason:N",
                 title=None,
                 sort=list(REASONS),
-                legend=alt.Legend(orient="bottom", columns=4, labelLimit=240),
+                legend=legend_below(REASONS),
                 scale=alt.Scale(domain=list(REASONS), range=colours),
             ),
             order=alt.Order("place:Q"),

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from berdseye.evaluation.charts import NEUTRAL
+from berdseye.evaluation.charts import NEUTRAL, legend_below
 from berdseye.evaluation.leaderboard.board import best_first
 
 _ROW, _WIDTH, _HEIGHT = 24, 520, 320
@@ -58,7 +58,7 @@ def quality_against_cost(measured: pd.DataFrame, cost: str, *, cost_title: str, 
     apart = len(costs) > 0 and costs.min() > 0 and costs.max() > _LOGARITHMIC * costs.min()
     base = alt.Chart(known[["system", "corpus", "pipeline", "value", "low", "high", "n", cost]]).encode(
         x=alt.X(f"{cost}:Q", title=cost_title, scale=alt.Scale(type="log") if apart else alt.Scale(zero=True)),
-        color=alt.Color("pipeline:N", title=None, legend=alt.Legend(orient="bottom", columns=3, labelLimit=260)),
+        color=alt.Color("pipeline:N", title=None, legend=legend_below(known["pipeline"])),
     )
     scale = alt.Scale(zero=False)
     lines = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=title, scale=scale), y2="high:Q")
@@ -67,7 +67,7 @@ def quality_against_cost(measured: pd.DataFrame, cost: str, *, cost_title: str, 
         shape=alt.Shape(
             "corpus:N",
             title=None,
-            legend=alt.Legend(orient="bottom", columns=4, symbolFillColor=NEUTRAL, symbolStrokeColor=NEUTRAL),
+            legend=legend_below(known["corpus"], symbolFillColor=NEUTRAL, symbolStrokeColor=NEUTRAL),
         ),
         tooltip=["system", "value", "low", "high", "n", cost],
     )

@@ -6,8 +6,9 @@ from typing import Literal, cast
 import altair as alt
 import pandas as pd
 
+from berdseye.evaluation.charts import NEUTRAL, legend_below
+
 _ROW, _WIDTH, _HEIGHT = 22, 460, 340
-_NEUTRAL = "#8a94a0"  # visible on light and on dark backgrounds
 
 
 def dots(cells: pd.DataFrame, title: str, *, row: str, colour: str | None = None) -> alt.LayerChart:
@@ -15,9 +16,12 @@ def dots(cells: pd.DataFrame, title: str, *, row: str, colour: str | None = None
     row."""
     base = alt.Chart(_plain(cells)).encode(y=alt.Y(f"{row}:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)))
     if colour is None:
-        base = base.encode(color=alt.value(_NEUTRAL))
+        base = base.encode(color=alt.value(NEUTRAL))
     else:
-        base = base.encode(color=alt.Color(f"{colour}:N", title=None), yOffset=alt.YOffset(f"{colour}:N", sort=None))
+        base = base.encode(
+            color=alt.Color(f"{colour}:N", title=None, legend=legend_below(cells[colour])),
+            yOffset=alt.YOffset(f"{colour}:N", sort=None),
+        )
     scale = alt.Scale(zero=False)
     points = base.mark_point(filled=True, size=70).encode(
         x=alt.X("value:Q", title=title, scale=scale), tooltip=_tooltip_columns(cells)
@@ -32,7 +36,7 @@ def curves(cells: pd.DataFrame, *, x: str, x_title: str, y_title: str, colour: s
     """Draw one line per colour through `value`, with its interval as a band if the columns `low` and `high` exist."""
     base = alt.Chart(_plain(cells)).encode(
         x=alt.X(f"{x}:Q", title=x_title),
-        color=alt.Color(f"{colour}:N", title=None, sort=None, legend=alt.Legend(symbolOpacity=1)),
+        color=alt.Color(f"{colour}:N", title=None, sort=None, legend=legend_below(cells[colour], symbolOpacity=1)),
     )
     scale = alt.Scale(zero=False)
     line = base.mark_line(point=True).encode(
@@ -53,7 +57,10 @@ def stacked(cells: pd.DataFrame, title: str, *, row: str, colour: str, colours: 
             y=alt.Y(f"{row}:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)),
             x=alt.X("value:Q", title=title, stack="zero"),
             color=alt.Color(
-                f"{colour}:N", title=None, scale=alt.Scale(domain=list(colours), range=list(colours.values()))
+                f"{colour}:N",
+                title=None,
+                scale=alt.Scale(domain=list(colours), range=list(colours.values())),
+                legend=legend_below(colours),
             ),
             order=alt.Order("place:Q"),
             tooltip=_tooltip_columns(cells),

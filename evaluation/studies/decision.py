@@ -25,6 +25,7 @@ from berdseye.data.statistics import bootstrap_interval
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.thresholds import version_in_use
+from berdseye.evaluation.charts import legend_below
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource
 from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.scores.batch_draws import Draws
@@ -240,7 +241,7 @@ def _chart(results: pd.DataFrame) -> alt.Chart:
         .encode(
             x=alt.X("judgments:Q", title="judgments"),
             y=alt.Y("share:Q", title="share of trials", scale=alt.Scale(domain=[0, 1])),
-            color=alt.Color("order:N", title=None, sort=list(ORDERS), legend=alt.Legend(labelLimit=300)),
+            color=alt.Color("order:N", title=None, sort=list(ORDERS), legend=legend_below(ORDERS)),
         )
     )
     return chart

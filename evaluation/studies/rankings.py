@@ -23,6 +23,7 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.trained import detector_names
+from berdseye.evaluation.charts import legend_below
 from berdseye.evaluation.labels.consensus import CONSENSUS, METHODS
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource
 from berdseye.evaluation.leaderboard.board import decided
@@ -213,9 +214,7 @@ def _chart(ranks: pd.DataFrame, title: str) -> alt.LayerChart:
     base = alt.Chart(ranks.drop(columns="detector_version"), title=title).encode(
         x=alt.X("source:N", sort=sources, title=None, axis=alt.Axis(labelAngle=0, labelLimit=160)),
         xOffset=alt.XOffset("system:N"),
-        color=alt.Color(
-            "system:N", title=None, legend=alt.Legend(orient="bottom", columns=2, labelLimit=260, symbolOpacity=1)
-        ),
+        color=alt.Color("system:N", title=None, legend=legend_below(ranks["system"], symbolOpacity=1)),
     )
     places: npt.NDArray[np.int64] = np.arange(1, ranks["system"].nunique() + 1)
     scale = alt.Scale(reverse=True, domain=[0.5, len(places) + 0.5])

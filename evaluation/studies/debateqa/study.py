@@ -24,6 +24,7 @@ from berdseye.evaluation.answer_measures.scoring import (
     score_answers,
     weighted_ranks,
 )
+from berdseye.evaluation.charts import legend_below
 from berdseye.evaluation.published import published
 from berdseye.evaluation.statistics.significance import compare
 from berdseye.evaluation.studies.debateqa.figures import (
@@ -354,7 +355,7 @@ def _lines(cells: pd.DataFrame) -> alt.Chart:
         .encode(
             alt.X("k:O", title="k"),
             alt.Y("value:Q", title="rank", scale=alt.Scale(reverse=True), axis=alt.Axis(tickMinStep=1)),
-            alt.Color("system:N", title="system"),
+            alt.Color("system:N", title="system", legend=legend_below(cells["system"])),
         )
     )
     return chart

@@ -7,6 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from berdseye.evaluation.charts import legend_below
 from berdseye.evaluation.partial.ranked_sets import RankedSet
 from berdseye.evaluation.partial.selection import (
     LONGEST,
@@ -116,9 +117,7 @@ def _chart(ranked: RankedSet, scores: np.ndarray[Any, np.dtype[np.float64]], k: 
                 axis=alt.Axis(labelLimit=240),
             ),
             y=alt.Y("recall:Q", title=f"recall@{k} (%)", scale=alt.Scale(zero=False)),
-            color=alt.Color(
-                "system:N", sort=names, scale=alt.Scale(scheme="tableau20"), legend=alt.Legend(labelLimit=300)
-            ),
+            color=alt.Color("system:N", sort=names, scale=alt.Scale(scheme="tableau20"), legend=legend_below(names)),
             tooltip=["chosen by:N", "system:N", alt.Tooltip("recall:Q", format=".1f")],
         )
     )

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from berdseye.data.datasets.pir_tasks import known_task
+from berdseye.evaluation.charts import legend_below
 from berdseye.evaluation.pir.measures import (
     Extractions,
     Singleton,
@@ -143,7 +144,7 @@ def _chart(frame: pd.DataFrame, k: int) -> alt.LayerChart:
     base = alt.Chart(frame).encode(
         y=alt.Y("task:N", title=None, sort=None),
         yOffset=alt.YOffset("pipeline:N", sort=None),
-        color=alt.Color("pipeline:N", title=None, sort=None),
+        color=alt.Color("pipeline:N", title=None, sort=None, legend=legend_below(frame["pipeline"])),
     )
     scale = alt.Scale(domain=[0, 100])
     lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=scale, title=f"p-Recall@{k}"), x2="high:Q")
