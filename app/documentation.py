@@ -47,6 +47,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {
         "docs/security": "Security",
         "retrieval/cluster/README": "Searching a cluster",
         "detectors/weights/README": "The detectors that ship",
+        "detectors/weights/experiments": "What was tried for stance",
         "docs/papers": "The papers, table by table",
         "evaluation/published/README": "Published figures",
         "README": "About Berdseye",
