@@ -6,6 +6,7 @@ The colours can be distinguished by colour-blind people and are visible on light
 
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,8 @@ DIVERGING = (
 )  # fmt: skip
 Chart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.FacetChart
 _SHARPNESS = 2.0
-_SYMBOL, _CHARACTER, _LONGEST_LABEL = 28, 8, 420
-"""Pixels in a legend: beside a label (its symbol, and the distance to the next one), of a wide character, and of a label."""
+_SYMBOL, _LEAST_LIMIT = 28, 160
+"""Pixels in a legend: beside a label (its symbol, and the distance to the next one), and what every label may have."""
 # Characters that XML does not allow: a single one makes the rendering library abort the whole process.
 _NOT_DRAWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # 'unsafe-eval': Vega compiles its expressions to functions.
@@ -61,21 +62,34 @@ def _theme() -> alt.theme.ThemeConfig:
             "axisQuantitative": {"tickCount": 5},
             # Align the first and the last label with their rows, like all others.
             "axisY": {"labelFlush": False},
-            "legend": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},
+            "legend": {
+                "labelFontSize": 12,
+                "titleFontSize": 12,
+                "titleFontWeight": "normal",
+                # Two legends of a chart stand one below the other, since each has columns for the whole width.
+                "layout": {"bottom": {"direction": "vertical"}},
+            },
         }
     )
 
 
 def legend_below(labels: Iterable[object], **options: Any) -> alt.Legend:
-    """Return a legend below its chart, with as many columns as its width has room for; a label that is too long is cut.
+    """Return a legend below its chart, with as many columns as its width has room for; a label that is too long for it is cut.
 
     On a telephone it usually has one column. In concatenated charts, whose widths Vega does not tell apart, it always has one.
     `options` are those of `alt.Legend`.
     """
-    longest = min(_LONGEST_LABEL, _CHARACTER * max((len(str(label)) for label in labels), default=1))
-    columns = alt.ExprRef(f"max(1, floor(width / {longest + _SYMBOL}))")
-    limit = alt.ExprRef(f"width > {2 * _SYMBOL} ? min({longest}, width - {_SYMBOL}) : {longest}")
-    return alt.Legend(orient="bottom", columns=columns, labelLimit=limit, **options)
+    longest = _SYMBOL + max((sum(map(_pixels, str(label))) for label in labels), default=0)
+    columns = f"max(1, floor(width / {longest}))"
+    limit = alt.ExprRef(f"max({_LEAST_LIMIT}, floor(width / {columns}) - {_SYMBOL})")
+    return alt.Legend(orient="bottom", columns=alt.ExprRef(columns), labelLimit=limit, **options)
+
+
+def _pixels(character: str) -> int:
+    """Return a little more than the width of a character in a legend."""
+    if unicodedata.east_asian_width(character) in "WF" or character in "MWmw@%—":
+        return 12
+    return 9 if character.isupper() else 7
 
 
 def svg(chart: Chart | dict[str, Any]) -> bytes:

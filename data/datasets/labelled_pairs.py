@@ -8,7 +8,8 @@ own training data is such a file.
 import csv
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
@@ -17,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.files.delimited import UnreadableRowError, delimited_rows
+from berdseye.data.files.delimited import LONGEST_CELL, delimited_rows
 from berdseye.data.files.json_files import read_rows
 from berdseye.data.files.tables import to_jsonl, to_parquet
 from berdseye.data.records import Pair
@@ -28,7 +29,6 @@ Split = Literal["train", "dev", "test", ""]
 _LABELS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
 _SPLITS = ("train", "dev", "test", "")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
-_LONGEST_CELL = 10_000_000
 _LINES_SHOWN = 5
 Row = tuple[int, Mapping[str, Any]]
 """A row with its line number (in Parquet, its row number)."""
@@ -127,7 +127,7 @@ def _pair(row: Mapping[str, Any]) -> LabelledPair:
     return LabelledPair(pair, _LABELS[label], text("question"), text("id"), cast(Split, split), **named)
 
 
-def _header(path: Path, names: list[str], labelled: bool) -> list[str]:
+def _header(path: Path, names: Sequence[str], labelled: bool) -> list[str]:
     """The column names in lower case; raises `BadInputError` if a required one is missing."""
     columns = [name.strip().lower() for name in names]
     missing = [
@@ -160,17 +160,17 @@ def _text(path: Path) -> str:
 
 
 def _csv(path: Path, labelled: bool, delimiter: str = ",") -> Iterator[Row]:
-    csv.field_size_limit(_LONGEST_CELL)
-    rows = delimited_rows(_text(path).splitlines(keepends=True), delimiter)
-    try:
-        header = _header(path, next(rows, (0, []))[1], labelled)
-        for line, cells in rows:
-            if cells:
-                yield line, _cells(path, line, header, cells)
-    except UnreadableRowError as error:
-        raise BadInputError(
-            f"The row cannot be read: {error}.", where=path, line=error.first, hint=error.hint
-        ) from error
+    csv.field_size_limit(LONGEST_CELL)
+    header: list[str] | None = None
+    for row in delimited_rows(StringIO(_text(path), newline=""), delimiter):
+        if row.fault:
+            raise BadInputError(f"The row cannot be read: {row.fault}.", where=path, line=row.first, hint=row.hint)
+        if header is None:
+            header = _header(path, row.cells, labelled)
+        elif row.cells:
+            yield row.first, _cells(path, row.first, header, row.cells)
+    if header is None:
+        _header(path, [], labelled)
 
 
 def _tsv(path: Path, labelled: bool) -> Iterator[Row]:
@@ -190,7 +190,7 @@ def _unquoted(cell: str) -> str:
     return cell[1:-1].replace('""', '"') if len(cell) > 1 and _QUOTED.fullmatch(cell) else cell
 
 
-def _cells(path: Path, line: int, header: list[str], cells: list[str]) -> Mapping[str, Any]:
+def _cells(path: Path, line: int, header: Sequence[str], cells: Sequence[str]) -> Mapping[str, Any]:
     if len(cells) != len(header):
         raise BadInputError(
             f"The row has {len(cells)} cells, but the header has {len(header)} columns.",

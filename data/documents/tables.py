@@ -25,7 +25,7 @@ from berdseye.data.documents.records import (
     to_document,
 )
 from berdseye.data.errors import BadInputError
-from berdseye.data.files.delimited import UnreadableRowError, delimited_rows
+from berdseye.data.files.delimited import DelimitedRow, delimited_rows
 
 _DPR = ["id", "text", "title"]
 
@@ -49,33 +49,39 @@ class _Delimited:
         self.bad: list[BadRow] = []
 
     def blocks(self, start: Position) -> Iterator[Block]:
-        lines_of_rows = delimited_rows(self._good_lines(), self.delimiter)
-        _, header = next(lines_of_rows, (0, []))
+        numbered = delimited_rows(self._good_lines(), self.delimiter)
+        first = next((row for row in numbered if row.cells or row.fault), DelimitedRow(0, 0, ()))
+        header = list(first.cells)
         dpr = header == _DPR and self.delimiter == "\t"
         format_ = "DPR TSV" if dpr else "CSV" if self.delimiter == "," else "TSV"
-        self.lines.skip_to(start)
         rows: list[Row] = []
-        block_start = self.lines.offset
-        try:
-            for _, cells in lines_of_rows:
-                if self.bad:
-                    rows += self._take_bad()
-                if cells:
-                    rows.append(self._passage(header, cells) if dpr else self._row(header, cells))
-                if len(rows) >= BLOCK_ROWS or self.lines.offset - block_start >= BLOCK_BYTES:
-                    yield Block(rows, self.lines.position(start), format_)
-                    rows, block_start = [], self.lines.offset
-        except UnreadableRowError as error:
-            reason = f"not a valid table ({error}); the rest of the file was not read"
-            rows.append(BadRow(self.name, self.lines.number - error.lines + 1, reason))
+        if first.fault:
+            yield Block([self._faulty(first, 0), *self._take_bad()], self.lines.position(start), format_)
+            return
+        if start.offset:
+            self._take_bad()  # reported when the file was read from its beginning
+        self.lines.skip_to(start)
+        skipped, block_start = self.lines.number - first.last, self.lines.offset
+        for row in numbered:
+            rows += self._take_bad()
+            if row.fault:
+                rows.append(self._faulty(row, skipped))
+            elif row.cells:
+                rows.append(self._passage(header, row.cells) if dpr else self._row(header, row.cells))
+            if len(rows) >= BLOCK_ROWS or self.lines.offset - block_start >= BLOCK_BYTES:
+                yield Block(rows, self.lines.position(start), format_)
+                rows, block_start = [], self.lines.offset
         yield Block([*rows, *self._take_bad()], self.lines.position(start), format_)
 
-    def _passage(self, header: list[str], cells: list[str]) -> Row:
+    def _faulty(self, row: DelimitedRow, skipped: int) -> BadRow:
+        return BadRow(self.name, row.first + skipped, " ".join(filter(None, (f"{row.fault}.", row.hint))))
+
+    def _passage(self, header: Sequence[str], cells: Sequence[str]) -> Row:
         if len(cells) == len(_DPR) and cells[1] and not cells[1].isspace():
             return Document(cells[0], cells[2], cells[1], "", self.lines.number, True)
         return self._row(header, cells)
 
-    def _row(self, header: list[str], cells: list[str]) -> Row:
+    def _row(self, header: Sequence[str], cells: Sequence[str]) -> Row:
         if len(cells) > len(header):
             return BadRow(self.name, self.lines.number, f"{len(cells)} cells, but the header has {len(header)} columns")
         return to_document(self.name, self.lines.number, dict(zip(header, cells, strict=False)))
@@ -84,6 +90,7 @@ class _Delimited:
         for line in self.lines:
             if isinstance(line, BadRow):
                 self.bad.append(line)
+                yield "\n"  # lines keep their numbers
             else:
                 yield line.replace("\0", " ")
 

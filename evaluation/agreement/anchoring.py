@@ -17,6 +17,7 @@ from berdseye.data.statistics import bootstrap_interval, holm
 from berdseye.evaluation.agreement.alignment import Ints, Mask
 from berdseye.evaluation.agreement.charts import dots
 from berdseye.evaluation.agreement.coefficients import RESAMPLES, Doubles
+from berdseye.evaluation.charts import legend_below
 
 ARMS = ("blind", "shown")
 EVERYONE = "people together"
@@ -93,7 +94,7 @@ def arms_chart(table: pd.DataFrame) -> alt.LayerChart:
             "row:N", title=None, sort=(table["rater"] + ": " + table["figure"]).tolist(), axis=alt.Axis(labelLimit=320)
         ),
         yOffset=alt.YOffset("arm:N", sort=list(ARMS)),
-        color=alt.Color("arm:N", title="label", sort=list(ARMS)),
+        color=alt.Color("arm:N", title="label", sort=list(ARMS), legend=legend_below(ARMS)),
     )
     return dots(base, "value", floor=min(0.0, float(long["low"].min())) if long["low"].notna().any() else 0.0)
 

@@ -14,6 +14,7 @@ from berdseye.evaluation.agreement.pairwise import INTERVALS
 from berdseye.evaluation.agreement.report import AgreementReport
 from berdseye.evaluation.charts import svg
 from berdseye.evaluation.detection.readable import readable
+from berdseye.evaluation.latex import latex_text
 
 TITLES = {
     "together": "All raters together",
@@ -55,8 +56,8 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
 
 def to_latex(table: pd.DataFrame, caption: str = "") -> str:
     """Render a table in LaTeX (booktabs) with every text escaped."""
-    styled = shown(table).style.hide(axis="index").format(escape="latex").format_index(escape="latex", axis=1)
-    return str(styled.to_latex(hrules=True, caption=_plain(caption) or None))
+    styled = shown(table).style.hide(axis="index").format(latex_text).format_index(latex_text, axis=1)
+    return str(styled.to_latex(hrules=True, caption=latex_text(caption) or None))
 
 
 def to_html(report: AgreementReport, title: str = "Agreement") -> bytes:
@@ -102,7 +103,3 @@ def _charts(report: AgreementReport) -> list[tuple[str, str]]:
     if len(parts["anchoring"]):
         drawn["Anchoring: label shown and blind, 95% intervals"] = arms_chart(parts["anchoring"])
     return [(title, b64encode(svg(chart)).decode("ascii")) for title, chart in drawn.items()]
-
-
-def _plain(text: str) -> str:
-    return "".join(f"\\{mark}" if mark in "&%$#_{}" else mark for mark in text)

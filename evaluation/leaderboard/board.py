@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from berdseye.data.datasets.pir_tasks import PirTask, known_task
+from berdseye.evaluation.latex import latex_text
 from berdseye.evaluation.measures import Unit, parse_measure
 from berdseye.evaluation.measures.shown import shown
 from berdseye.evaluation.published import published
@@ -19,7 +20,6 @@ from berdseye.evaluation.scores.score import Score, macro_average
 from berdseye.evaluation.statistics.rank_sets import Ranks, decided_pairs, ranks_of
 from berdseye.evaluation.statistics.significance import Comparison, Test, adjusted, compare, letters
 from berdseye.evaluation.studies.comparing import corrected_comparisons
-from berdseye.evaluation.studies.result import latex_text
 
 AVERAGE = "average"
 _TABLES = {"berds_base_k5": "BERDS, table 3", "berds_base_k10": "BERDS, table 17"}
@@ -103,7 +103,7 @@ def leaderboard_latex(frame: pd.DataFrame) -> str:
     the numbers come from."""
     first = frame.iloc[0]
     table = laid_out(frame, printed_rows("", {}))
-    styled = table.style.format(escape="latex").format_index(escape="latex", axis=1).hide(axis=0)
+    styled = table.style.format(latex_text).format_index(latex_text, axis=1).hide(axis=0)
     caption = latex_text(
         f"{first['measure']}{', percent' if first['unit'] == 'share' else ''}, with 95% intervals over questions; labels: "
         f"{first['labels']}. Systems with a common letter do not differ significantly. Ranks: the ranks on "

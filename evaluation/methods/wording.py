@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from berdseye.evaluation.studies.result import latex_text
+from berdseye.evaluation.latex import latex_text
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")
 

@@ -5,7 +5,6 @@ workspace, as CSV, Parquet and LaTeX of each table and Vega-Lite and SVG of each
 import hashlib
 import html
 import json
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -23,18 +22,12 @@ from berdseye.data.files.atomic import write_bytes, write_json
 from berdseye.data.files.tables import to_csv, to_parquet
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.charts import svg
+from berdseye.evaluation.latex import latex_text
 from berdseye.evaluation.scores.enough_judged import below
 from berdseye.evaluation.scores.unjudged import Unjudged, in_words
 
 PROVENANCE = ("low", "high", "n", "judged", "labels", "detector_version", "published")
 _UNPUBLISHED = "–"
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-}
 _MANIFEST = "study.json"
 
 
@@ -64,7 +57,7 @@ class Table:
     def laid_out(self) -> pd.DataFrame:
         """Return texts in the paper's layout: the value, its interval, and the published figure, if any, in brackets.
 
-        A value above 0 of which no digit would be left is shown as less than the last digit, as in "<0.001".
+        A value above 0 without an interval, of which no digit would be left, is less than the last digit, as in "<0.001".
         """
         cells = self.cells.copy()
         if cells.duplicated([*self.rows, *self.columns]).any():
@@ -79,14 +72,16 @@ class Table:
 
     def latex(self) -> str:
         """Return the layout as a LaTeX table (booktabs), escaped."""
-        styled = self.laid_out().style.format(latex_text).format_index(latex_text, axis=0)
-        styled = styled.format_index(latex_text, axis=1)
+        laid = self.laid_out()
+        for axis in (laid.index, laid.columns):
+            axis.names = [name if name is None else latex_text(name) for name in axis.names]
+        styled = laid.style.format(latex_text).format_index(latex_text, axis=0).format_index(latex_text, axis=1)
         return styled.to_latex(hrules=True, caption=latex_text(self.caption), label=f"tab:{self.name}")
 
     def _shown(self, cell: Mapping[Any, Any]) -> str:
         def number(name: str) -> str | None:
             value = cell.get(name)
-            return None if value is None or pd.isna(value) else f"{float(value):.{self.digits}f}"
+            return None if value is None or pd.isna(value) else f"{float(value):z.{self.digits}f}"
 
         value, low, high = (number(name) for name in ("value", "low", "high"))
         parts = [value or _UNPUBLISHED]
@@ -141,11 +136,6 @@ def _withheld(cells: pd.DataFrame, min_judged: float) -> int:
         return 0
     value, judged, n = (pd.to_numeric(cells[name], errors="coerce") for name in ("value", "judged", "n"))
     return int((value.isna() & (n > 0) & (judged < min_judged)).sum())
-
-
-def latex_text(text: object) -> str:
-    """Return a text, or a number as text, with the characters escaped that are special in LaTeX."""
-    return re.sub(r"[\\&%$#_{}~^<>]", lambda match: _LATEX.get(match[0], f"\\{match[0]}"), str(text))
 
 
 @dataclass(frozen=True)

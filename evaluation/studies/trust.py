@@ -18,6 +18,7 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.protocol import Detector
+from berdseye.evaluation.charts import legend_below
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.scores.enough_judged import below, enough_judged, min_judged_of, withheld
@@ -33,6 +34,7 @@ from berdseye.evaluation.trust.wrong_order import wrong_order
 POWER = 0.8
 _LEVEL = 0.05
 _SHOWN, _LISTED = 50, 40
+_SOURCES = ("questions", "labels", "both")
 Cells = list[dict[str, Any]]
 _TABLES = {
     "separability": (
@@ -295,7 +297,7 @@ def _chart(pairs: pd.DataFrame) -> alt.Chart:
         .encode(
             x=alt.X("value:Q", title="probability", scale=alt.Scale(domain=[0, 1])),
             y=alt.Y("pair:N", title=None, sort=None, axis=alt.Axis(labelLimit=400)),
-            color=alt.Color("source:N", title="because of", sort=["questions", "labels", "both"]),
+            color=alt.Color("source:N", title="because of", sort=list(_SOURCES), legend=legend_below(_SOURCES)),
             tooltip=["pair:N", "source:N", alt.Tooltip("value:Q", format=".3f")],
         )
     )

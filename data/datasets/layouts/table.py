@@ -1,13 +1,15 @@
 """A table of questions, as spreadsheets write it: CSV or TSV with one row per perspective, under the columns `question`,
 `perspective`, `stance`, `explanation` and `id`, of which only `question` is required."""
 
+import csv
 from collections.abc import Iterator
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 from berdseye.data.datasets.layouts.rows import Imported, checked_questions, question_text, read_perspectives
 from berdseye.data.errors import BadInputError
-from berdseye.data.files.delimited import UnreadableRowError, delimited_rows
+from berdseye.data.files.delimited import LONGEST_CELL, delimited_rows
 from berdseye.data.records import Question
 from berdseye.data.texts.passages import clean
 
@@ -60,16 +62,17 @@ def table_rows(source: Path) -> Iterator[tuple[int, dict[str, str]]]:
     first = text.split("\n", 1)[0]
     # Spreadsheets of some countries separate the cells of a CSV file by semicolons.
     delimiter = "\t" if source.suffix.lower() == ".tsv" else max(",;", key=first.count)
-    rows = delimited_rows(text.splitlines(keepends=True), delimiter)
-    try:
-        _, header = next(rows, (0, []))
-        names = [name.strip().lower() for name in header]
-        if "question" not in names:
-            raise BadInputError("The table has no column `question`.", where=source, hint=_HINT)
-        for line, cells in rows:
-            if any(cell.strip() for cell in cells):
-                row = dict.fromkeys(("id", "question", "perspective", "stance", "explanation"), "")
-                yield line, row | dict(zip(names, cells, strict=False))
-    except UnreadableRowError as error:
-        hint = error.hint or "Save it as CSV UTF-8."
-        raise BadInputError(f"Not a valid table: {error}.", where=source, line=error.first, hint=hint) from error
+    csv.field_size_limit(LONGEST_CELL)
+    names: list[str] | None = None
+    for row in delimited_rows(StringIO(text, newline=""), delimiter):
+        if row.fault:
+            raise BadInputError(f"Not a valid table: {row.fault}.", where=source, line=row.first, hint=row.hint)
+        if names is None:
+            names = [name.strip().lower() for name in row.cells]
+            if "question" not in names:
+                raise BadInputError("The table has no column `question`.", where=source, hint=_HINT)
+        elif any(cell.strip() for cell in row.cells):
+            given = dict.fromkeys(("id", "question", "perspective", "stance", "explanation"), "")
+            yield row.first, given | dict(zip(names, row.cells, strict=False))
+    if names is None:
+        raise BadInputError("The table has no column `question`.", where=source, hint=_HINT)

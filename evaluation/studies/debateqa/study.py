@@ -42,6 +42,7 @@ from berdseye.evaluation.studies.result import StudyResult, Table, digest
 WORDS, TOKENS = "words", "tokens"
 _RANKS = {"PD": "rank P.D.", "DA": "rank D.A."}
 _WEIGHTED = 2
+_CHART_WIDTH = 460
 
 
 class Scored:
@@ -350,7 +351,7 @@ def _are_papers(
 
 def _lines(cells: pd.DataFrame) -> alt.Chart:
     chart: alt.Chart = (
-        alt.Chart(cells[["system", "k", "value"]], title="Rank by the weight k of P.D.")
+        alt.Chart(cells[["system", "k", "value"]], title="Rank by the weight k of P.D.", width=_CHART_WIDTH)
         .mark_line(point=True)
         .encode(
             alt.X("k:O", title="k"),

@@ -11,7 +11,13 @@ import typer
 from berdseye.app.cli import cli
 
 ROOT = Path(__file__).parents[3]
-PAGES = ("detectors/README.md", "detectors/weights/README.md", "detectors/weights/experiments.md", "docs/detector-tables.md", "docs/command-line.md")
+PAGES = (
+    "detectors/README.md",
+    "detectors/weights/README.md",
+    "detectors/weights/experiments.md",
+    "docs/detector-tables.md",
+    "docs/command-line.md",
+)
 RUNS = "--run RUN"
 """What RUNS stands for in the recipe of BERDS."""
 

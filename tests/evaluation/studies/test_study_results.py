@@ -71,7 +71,7 @@ def test_a_value_of_which_no_digit_is_left_is_shown_as_less_than_the_last_digit(
         {"pair": names, "figure": "adjusted p", "value": values, "published": [0.001, None, None, None]}
     )
     table = Table("p", "", cells, ("pair",), ("figure",), digits=3)
-    assert table.laid_out()["adjusted p"].tolist() == ["<0.001 (0.001)", "0.001", "0.000", "-0.000"]
+    assert table.laid_out()["adjusted p"].tolist() == ["<0.001 (0.001)", "0.001", "0.000", "0.000"]
     assert r"\textless{}0.001" in table.latex()
     whole = Table("n", "", cells, ("pair",), ("figure",), digits=0)
     assert whole.laid_out().loc["a", "adjusted p"] == "<1 (0.001)"
