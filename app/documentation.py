@@ -1,7 +1,7 @@
 """The documentation as the app serves it: the Markdown files of the package, their parts, and the links between them.
 
-The files are those that a reader finds in the repository: `docs/`, the README of each folder, and a few beside them. The package contains them, so
-that they are there without a clone, too.
+The files are those that a reader finds in the repository: `docs/`, the README of each folder, and a few beside them. The package
+contains them, so that they are there without a clone, too.
 """
 
 import posixpath
