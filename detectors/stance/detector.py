@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from berdseye.data.grammar import Call
 from berdseye.data.records import Pair
@@ -48,6 +49,7 @@ _MOST_KEPT = 4096
 """How many pairs that were read are kept: a training, its measuring, its grade and its comparison with another detector read the
 same ones."""
 _EDGE = 1e-6
+_Odds = npt.NDArray[np.float64]
 
 
 class StanceDetector:
@@ -110,7 +112,7 @@ class StanceDetector:
             (known[~with_reason], self._card.calibration),
             (known[with_reason], self._card.reason_calibration),
         ):
-            out[places] = moved_stances(out[places], *calibration)
+            out[places] = moved_stances(out[places], calibration, self._card.opposing_calibration)
         return out
 
     def cut(self, pairs: Sequence[Pair]) -> Bools:
@@ -129,17 +131,36 @@ def kept_outputs(layers: int) -> tuple[str, ...]:
     return tuple(f"{part}_{layer}" for part in ("keys", "values") for layer in range(layers))
 
 
-def moved_stances(stances: Floats, slope: float, added: float) -> Floats:
-    """Return probabilities, float32[n, 3], whose log-odds of support are multiplied by `slope`, with `added` to them.
+def moved_stances(stances: Floats, supporting: tuple[float, float], opposing: tuple[float, float]) -> Floats:
+    """Return probabilities, float32[n, 3], whose log-odds of support are multiplied by the slope of `supporting`, with its offset
+    added.
 
-    P(opposes) and P(neither) keep their ratio.
+    P(opposes) and P(neither) share the rest by their own log-odds, moved by `opposing` in the same way.
     """
-    from scipy.special import expit, logit  # takes long to load
+    from scipy.special import expit  # takes long to load
 
+    supports = expit(_moved(supports_odds(stances), supporting))
+    against = expit(_moved(opposing_odds(stances), opposing))
+    return np.column_stack([supports, (1 - supports) * against, (1 - supports) * (1 - against)]).astype(np.float32)
+
+
+def supports_odds(stances: Floats) -> _Odds:
+    """Return the log-odds of support, float64[n], of probabilities, float32[n, 3]."""
     supports = np.clip(stances[:, 0].astype(np.float64), _EDGE, 1 - _EDGE)
-    moved = expit(slope * logit(supports) + added)
-    rest = ((1 - moved) / (1 - supports))[:, None] * stances[:, 1:]
-    return np.column_stack([moved, rest]).astype(np.float32)
+    odds: _Odds = np.log(supports) - np.log1p(-supports)
+    return odds
+
+
+def opposing_odds(stances: Floats) -> _Odds:
+    """Return the log-odds of opposition against neither, float64[n], of probabilities, float32[n, 3]."""
+    opposes, neither = np.maximum(stances[:, 1:].astype(np.float64), _EDGE).T
+    odds: _Odds = np.log(opposes) - np.log(neither)
+    return odds
+
+
+def _moved(odds: _Odds, calibration: tuple[float, float]) -> _Odds:
+    slope, added = calibration
+    return slope * odds + added
 
 
 def session_options() -> Any:

@@ -29,6 +29,7 @@ Split = Literal["dev", "test"]
 _SENTENCES_A_WINDOW = 5
 _ANSWERS = "berds_dev/*.jsonl"
 _YES_OR_NO = re.compile(r"\s*(yes|no)\b[,.:;]?\s*", re.IGNORECASE)
+_OPPOSED = ("claim", "opposing", "other side")
 _RETRIEVED_KINDS = ("own", "claim", "opposing", "sibling", "retrieved")
 
 
@@ -66,6 +67,27 @@ def held_out(folder: Path, split: Split) -> dict[str, list[HeldOut]]:
             if p.split == split and p.kind in _RETRIEVED_KINDS
         ],
     }
+
+
+def against(folder: Path, split: Split) -> dict[str, list[HeldOut]]:
+    """Return the pairs of a split that are not supported, by source; `supports` says here whether the passage opposes the
+    perspective.
+
+    It opposes the claim that is denied by the one that it supports, and the titles and key points of the other side. Articles are
+    left out, since nobody labelled what their sentences oppose; judged passages have labels of their own.
+    """
+    held = held_out(folder, split)
+    found = {
+        name: [pair._replace(supports=pair.kind in _OPPOSED) for pair in held[name] if not pair.supports]
+        for name in ("arguments", "debates")
+    }
+    return found | {
+        JUDGED: written_pairs([one._replace(perspectives=_unsupported(one)) for one in judged_passages(split)], "O")
+    }
+
+
+def _unsupported(one: WrittenPassage) -> tuple[tuple[str, str], ...]:
+    return tuple((text, letter) for text, letter in one.perspectives if letter != "S")
 
 
 def claims_with_reasons(folder: Path, split: Split) -> list[HeldOut]:
@@ -185,10 +207,11 @@ def generated_answers(folder: Path) -> list[tuple[HeldOut, HeldOut]]:
     return out
 
 
-def written_pairs(passages: Iterable[WrittenPassage]) -> list[HeldOut]:
-    """Return passages that were written or judged with each of their perspectives."""
+def written_pairs(passages: Iterable[WrittenPassage], wanted: str = "S") -> list[HeldOut]:
+    """Return passages that were written or judged with each of their perspectives; `supports` says whether the letter of the
+    pair is the one that is `wanted`."""
     return [
-        HeldOut(one.text, text, letter == "S", one.kind, one.group)
+        HeldOut(one.text, text, letter == wanted, one.kind, one.group)
         for one in passages
         for text, letter in one.perspectives
     ]

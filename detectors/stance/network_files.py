@@ -53,7 +53,7 @@ def missing_files(folder: Path) -> list[str]:
 
 class NetworkCard:
     """What the files of a network say of it: its calibration (the slope and the offset of the log-odds of support), that of
-    perspectives with a reason, threshold, figures and version.
+    perspectives with a reason, that of the odds of opposition against neither, threshold, figures and version.
 
     Raises `UnavailableError` if a file is missing or the card is damaged.
     """
@@ -66,6 +66,7 @@ class NetworkCard:
             card = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
             self.calibration = _line(card["calibration"])
             self.reason_calibration = _line(card.get("reason_calibration", card["calibration"]))
+            self.opposing_calibration = _line(card.get("opposing_calibration", (1.0, 0.0)))
             self.threshold = float(card["threshold"])
             self.threshold_source, self.measured = str(card["threshold_source"]), str(card["measured"])
         except KeyError as error:
@@ -80,7 +81,8 @@ class NetworkCard:
         with (self.folder / MODEL_FILE).open("rb") as file:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)
-        digest.update(repr((READ_AS, self.calibration, self.reason_calibration)).encode())
+        calibrations = (self.calibration, self.reason_calibration, self.opposing_calibration)
+        digest.update(repr((READ_AS, *calibrations)).encode())
         return digest.hexdigest()
 
 

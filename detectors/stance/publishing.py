@@ -6,20 +6,21 @@ test parts, each at the threshold of the other sources.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 
-from berdseye.detectors.quality import auroc, precision_recall_f1, rate_weights
-from berdseye.detectors.stance.detector import StanceDetector
+from berdseye.detectors.protocol import Floats
+from berdseye.detectors.quality import Doubles, auroc, precision_recall_f1, rate_weights
+from berdseye.detectors.stance.detector import StanceDetector, opposing_odds, supports_odds
 from berdseye.detectors.stance.examples import CLAIMS_FILE, DEBATES_FOLDER, PAIRS_FILE, POOL_FILE, SPLIT_FILE
 from berdseye.detectors.stance.held_out import (
     HeldOut,
     Scored,
+    against,
     claims_with_reasons,
     for_thresholds,
     held_out,
@@ -33,7 +34,6 @@ from berdseye.detectors.training_pairs import SOURCES
 if TYPE_CHECKING:
     from berdseye.detectors.stance.network import PairTokenizer, StanceNetwork
 
-_EDGE = 1e-6
 DATA_FILES = (PAIRS_FILE, *(DEBATES_FOLDER / name for name in SOURCES), CLAIMS_FILE, POOL_FILE, SPLIT_FILE)
 
 
@@ -60,24 +60,28 @@ def publish(
         data |= {path.name: file_hash(path) for path in WRITTEN_FILES}
     written: dict[str, Any] = {"data": data, **card}
     unmeasured = {"threshold": 0.5, "threshold_source": "", "measured": ""}
-    unmeasured |= {"calibration": (1.0, 0.0), "reason_calibration": (1.0, 0.0)}
+    unmeasured |= dict.fromkeys(("calibration", "reason_calibration", "opposing_calibration"), (1.0, 0.0))
     _write_card(out, unmeasured | written)
     uncalibrated = StanceDetector(out)
     written["calibration"] = calibrated(uncalibrated, *held_out(folder, "dev").values())
     written["reason_calibration"] = calibrated(uncalibrated, claims_with_reasons(folder, "dev"))
+    opposed = against(folder, "dev").values()
+    written["opposing_calibration"] = calibrated(uncalibrated, *opposed, odds_of=opposing_odds)
     _write_card(out, unmeasured | written)
     written |= measured(StanceDetector(out), folder)
     _write_card(out, written)
     print(json.dumps(written, indent=1))
 
 
-def calibrated(detector: StanceDetector, *parts: Sequence[HeldOut]) -> tuple[float, float]:
+def calibrated(
+    detector: StanceDetector, *parts: Sequence[HeldOut], odds_of: Callable[[Floats], Doubles] = supports_odds
+) -> tuple[float, float]:
     """Return the slope and the offset of the log-odds that fit held-out pairs, each part at a base rate of 16.8% and of equal
-    weight."""
-    found = [scored(detector, pairs) for pairs in parts]
-    odds = np.concatenate([logit(np.clip(one.probabilities.astype(np.float64), _EDGE, 1 - _EDGE)) for one in found])
-    weights = np.concatenate([rate_weights(one.truth) / len(one.truth) for one in found])
-    truth = np.concatenate([one.truth for one in found])
+    weight; `odds_of` finds them in probabilities, float32[n, 3]."""
+    odds = np.concatenate([odds_of(detector.stances([one.pair for one in pairs])) for pairs in parts])
+    truths = [np.array([one.supports for one in pairs], dtype=bool) for pairs in parts]
+    weights = np.concatenate([rate_weights(truth) / len(truth) for truth in truths])
+    truth = np.concatenate(truths)
     fitted = LogisticRegression(C=1e6).fit(odds[:, None], truth, sample_weight=weights * len(truth) / weights.sum())
     return round(float(fitted.coef_[0, 0]), 4), round(float(fitted.intercept_[0]), 4)
 

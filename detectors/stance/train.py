@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
 _BATCHES_FOR_IMPORTANCE = 12
 _START = "start"
-_SHARE_AFTER = 2 / 3
-_OF_TRAINING = ("settings", "steps_taken", "teacher", "texts", "words", "narrow", "continued")
+_OF_TRAINING = ("settings", "steps_taken", "teacher", "texts", "words", "narrow", "continued", "share")
 Examples = Mapping[str, Sequence[Example]]
 
 
@@ -137,6 +136,7 @@ def _trained(
         "words": made.network.words.num_embeddings,
         "narrow": options.narrow,
         "continued": earlier,
+        "share": options.share,
         "examples": {name: len(rows) for name, rows in made.shown.items()},
     }
     return made.network, tokenizer, card
@@ -176,8 +176,7 @@ def _start(options: argparse.Namespace) -> tuple["StanceNetwork", "PairTokenizer
 def _continued(run: _Run) -> _Trained:
     """Train a stored network on the written and judged texts, and on others with what it says of them now.
 
-    The means of its weights before and after are kept, the latter with a weight of two thirds: on data that people labelled, the
-    training alone does harm.
+    With `--share`, means of its weights before and after are kept.
     """
     from berdseye.detectors.stance.rounding import scatter
     from berdseye.detectors.stance.teacher import earlier_self
@@ -188,7 +187,8 @@ def _continued(run: _Run) -> _Trained:
     if run.scattered:
         scatter(run.network, run.settings.seed)
     steps = _train(run, run.network, shown, earlier_self(before, half=run.settings.half), apart=tuple(new))
-    average_with(run.network, before, _SHARE_AFTER)
+    if run.options.share is not None:
+        average_with(run.network, before, run.options.share)
     return _Trained(run.network, steps, shown)
 
 

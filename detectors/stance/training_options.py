@@ -32,6 +32,13 @@ def training_parser() -> argparse.ArgumentParser:
         help="With --continue: unrounded.pt of the work folder in which the network was made, to continue from its weights as "
         "they were before they were rounded to 4 bits, which is better. Without it, they are moved at random within it.",
     )
+    parser.add_argument(
+        "--share",
+        type=float,
+        metavar="S",
+        help="With --continue: keep means of the weights after the training, which count for S, and those before (default: 1, "
+        "those after alone).",
+    )
     parser.add_argument("--work", type=Path, default=Path("stance-training"), help="Folder of checkpoints.")
     parser.add_argument("--out", type=Path, default=OUT, help="Folder to write (default: the shipped weights).")
     parser.add_argument(
@@ -94,6 +101,8 @@ def wrong_combination(options: argparse.Namespace) -> str | None:
         )
     if options.unrounded is not None and options.continued is None:
         return "--unrounded belongs to --continue"
+    if options.share is not None and (options.continued is None or not 0 < options.share <= 1):
+        return "--share belongs to --continue, and is above 0 and at most 1"
     if options.narrow is not None and options.teacher is not None:
         return "--narrow makes the base the teacher, and cannot be combined with --teacher"
     if options.rounded and options.exact:

@@ -26,9 +26,9 @@ def test_each_row_has_grade_threshold_and_source(workspace: Workspace) -> None:
     found = rows(workspace)
     assert list(found) == SHIPPED
     assert [row.adopted for row in found.values()] == [True, False, False, False]
-    for row in found.values():
-        assert row.grade == "topic"
-        assert row.graded.startswith("topic (")
+    for name, row in found.items():
+        assert row.grade == ("stance" if name == "stance" else "topic")
+        assert row.graded.startswith(f"{row.grade} (")
         assert row.threshold_source
         assert not row.problem
     assert found["stance"].threshold == StanceDetector().threshold

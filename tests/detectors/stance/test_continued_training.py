@@ -90,7 +90,7 @@ def test_one_command_continues_the_network_of_a_folder(tmp_path: Path, monkeypat
     monkeypatch.setattr(command, "written_examples", lambda: {WRITTEN: turned()})
     work = tmp_path / "work"
     more = [str(tmp_path), "--continue", str(made), "--steps", "60", "--learning-rate", "2e-3"]
-    more += ["--batch-tokens", "192", "--work", str(work), "--out", str(out)]
+    more += ["--batch-tokens", "192", "--share", "0.67", "--work", str(work), "--out", str(out)]
     assert command.main(more) == 0
     card = json.loads((out / CARD_FILE).read_text(encoding="utf-8"))
     assert (card["continued"]["version"], card["steps_taken"]) == (card_of(made).version, 60)
@@ -98,6 +98,7 @@ def test_one_command_continues_the_network_of_a_folder(tmp_path: Path, monkeypat
     assert card["examples"] == {"claims": 2, WRITTEN: 1, NEAR: 0}
     assert card["settings"]["continued"] == card_of(made).version
     assert card["settings"]["rounded"], "as the network that it continues"
+    assert card["share"] == 0.67
     assert {path.name for path in WRITTEN_FILES} <= set(card["data"])
     assert (out / MODEL_FILE).stat().st_size == pytest.approx((made / MODEL_FILE).stat().st_size, rel=0.01)
     passage, yes, no = TURNED
@@ -149,12 +150,36 @@ def test_weights_in_4_bits_move_within_their_rounding_before_a_training(
         assert torch.equal(value, stored_network(tmp_path / "w" / "start").get_parameter(name)), "what it was before"
 
 
+@pytest.mark.parametrize(("options", "moved"), [([], 1.0), (["--share", "0.25"], 0.25)])
+def test_the_weights_after_a_training_are_kept_or_a_mean_with_those_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], moved: float
+) -> None:
+    measure_nothing(monkeypatch, tmp_path)
+    base, made = tiny_wordpiece(tmp_path / "base", layers=2, width=64), tmp_path / "made"
+    asked = [str(tmp_path), str(base), "--narrow", "2", "64", "--rounded", "--steps", "2", "--teacher-steps", "1"]
+    assert command.main([*asked, "--work", str(tmp_path / "first"), "--out", str(made)]) == 0
+    before = stored_network(made).layers[0].up.bias
+    monkeypatch.setattr(command, "written_examples", lambda: {WRITTEN: turned()})
+
+    def trained(network: StanceNetwork, *_: object, **__: object) -> int:
+        network.layers[0].up.bias.data += 1
+        return 0
+
+    monkeypatch.setattr(training, "train", trained)
+    out = tmp_path / "out"
+    again = [str(tmp_path), "--continue", str(made), *options, "--work", str(tmp_path / "w"), "--out", str(out)]
+    assert command.main(again) == 0
+    assert torch.allclose(stored_network(out).layers[0].up.bias - before, torch.tensor(moved), atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("options", "reported"),
     [
         ([], "give the model to start from, or --continue"),
         (["base", "--continue"], "give the model to start from, or --continue"),
         (["base", "--unrounded", "file"], "--unrounded belongs to --continue"),
+        (["base", "--share", "0.5"], "--share belongs to --continue"),
+        (["--continue", "folder", "--share", "1.5"], "--share belongs to --continue, and is above 0 and at most 1"),
         (["--continue", "folder", "--narrow", "2", "64"], "--continue keeps the form of a network"),
         (["--continue", "folder", "--words", "0"], "--continue keeps the form of a network"),
     ],

@@ -81,8 +81,8 @@ def test_the_log_probabilities_are_the_means_of_both_readings(monkeypatch: pytes
     monkeypatch.setattr(stance_detector, "readings_of", lambda text: [text])
     monkeypatch.setattr(model, "_pairs_read", {})
     stances = model.read(SUFFERING, readings_of(joined))
-    mean = np.exp(np.log(stances).mean(axis=0))
-    expected = moved_stances((mean / mean.sum())[None], *card_of(shipped_folder()).reason_calibration)
+    mean, card = np.exp(np.log(stances).mean(axis=0)), card_of(shipped_folder())
+    expected = moved_stances((mean / mean.sum())[None], card.reason_calibration, card.opposing_calibration)
     assert np.allclose(found, expected[0], atol=1e-5)
 
 

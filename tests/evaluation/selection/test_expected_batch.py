@@ -50,7 +50,12 @@ def test_pairs_without_a_label_are_counted_where_labels_are_needed(two_retriever
 
 
 @pytest.mark.parametrize(
-    "settings", [{"task": "verify"}, {"preset": "dmerit"}, {"task": "verify", "detector": "random"}]
+    "settings",
+    [
+        {"task": "verify", "detector": "embedded"},
+        {"preset": "dmerit", "detector": "embedded"},
+        {"task": "verify", "detector": "random"},
+    ],
 )
 def test_decisions_about_topics_cannot_be_verified(two_retrievers: Workspace, settings: dict[str, object]) -> None:
     """To agree with "on topic" would be recorded as "supports"."""
