@@ -68,14 +68,14 @@ def test_the_project_of_the_workspace_shows_the_labels_of_the_adopted_detector(
         judgments.judge(people[0], one, "supports", source="annotate")
     run(workspace, "judgments", "push")
     detector = parse_detector(adopted_detector(workspace), workspace)
-    assert grade_of(workspace, detector) == "topic"
+    assert grade_of(workspace, detector) == "stance"
     project = find_or_create(connection, title)
-    assert project.model_version == f"{detector.name} {detector.version} (topic)"
+    assert project.model_version == f"{detector.name} {detector.version}"
     tasks = {task.key: task for task in all_tasks(connection, project.id, versions=True)}
     blind, labelled = tasks[pair(0).key], tasks[pair(1).key]
     assert (blind.data["detector"], blind.predicted) == ("(no label)", False)
     assert labelled.versions == {project.model_version}
-    assert re.fullmatch(rf"{detector.name}: (on|off) topic \(P = \d\.\d\d\)", labelled.data["detector"])
+    assert re.fullmatch(rf"{detector.name}: (supports|does not support) \(P = \d\.\d\d\)", labelled.data["detector"])
 
 
 def test_a_file_goes_out_and_comes_in(judgments: Judgments, workspace: Workspace, tmp_path: Path) -> None:

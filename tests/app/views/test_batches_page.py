@@ -271,6 +271,7 @@ def test_a_batch_whose_pairs_need_many_labels_is_created_as_a_job(
     monkeypatch.setattr(new_batch, "MANY_UNLABELLED", 10)
     version = parse_detector("similarity(static)").version
     write_grade(demo, Graded("similarity(static)", version, "stance", 0.9, 0.8, 1.0, 87))
+    write_grade(demo, Graded("stance", parse_detector("stance").version, "topic", 0.5, 0.4, 0.6, 87))
     at = drawn("batches", name="Lea", new="verify")
     assert says(at, "stance has the grade.*topic", "warning"), "the detector in use"
     at.multiselect(key="new-runs").set_value(debate(demo)[:1])

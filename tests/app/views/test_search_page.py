@@ -130,7 +130,7 @@ def test_a_question_colours_the_map_by_its_perspectives(demo: Workspace) -> None
 
 def test_a_perspective_of_the_facet_is_what_the_chips_say(demo: Workspace) -> None:
     question = next(q for q in load_dataset(demo, "debate") if q.text == CARS)
-    chosen = {"set": "debate", "question": question.id, "labels": "stance", "corpora": "web"}
+    chosen = {"set": "debate", "question": question.id, "labels": "embedded", "corpora": "web"}
     for value, says_so in (("unsure", "unsure"), ("P1", "P1 on topic"), ("no perspective", "off topic")):
         at = drawn("search", perspective=value, **chosen)
         chips = [b.label for b in at.button if str(b.key).startswith(CHIP)]
