@@ -12,7 +12,7 @@ PAGES, WEB = "debate--pages--bm25", "debate--web--bm25"
 def test_from_two_runs_to_what_one_loses_and_to_a_question_of_both(app: Served, page: Page) -> None:
     go(page, f"{app.url}/compare?a={WEB}&b={PAGES}")
     main = page.get_by_test_id("stMain")
-    expect(main.get_by_text("of B: pages against A: web")).to_be_visible()
+    expect(main.get_by_text("between A: web and B: pages")).to_be_visible()
     expect(main.get_by_text("Choose a question in the list")).to_be_visible()
 
     # What B loses is one click away, and in the address.

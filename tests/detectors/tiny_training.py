@@ -35,7 +35,8 @@ def measure_nothing(patch: pytest.MonkeyPatch, folder: Path) -> None:
     patch.setattr(command, "written_examples", dict)
     patch.setattr(publishing, "held_out", lambda *_: {})
     patch.setattr(publishing, "claims_with_reasons", lambda *_: [])
-    patch.setattr(publishing, "calibrated", lambda *_: (1.0, 0.0))
+    patch.setattr(publishing, "against", lambda *_: {})
+    patch.setattr(publishing, "calibrated", lambda *_, **__: (1.0, 0.0))
     patch.setattr(publishing, "measured", lambda *_: {"threshold": 0.5, "threshold_source": "", "measured": ""})
     for file in publishing.DATA_FILES:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)

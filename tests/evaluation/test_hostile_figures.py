@@ -27,7 +27,7 @@ NAMES = (
     "x" * 3000,
 )
 ALLOWED = {"begin", "end", "toprule", "midrule", "bottomrule", "caption", "label", "multicolumn", "multirow", "cline"}
-ALLOWED |= {"textbackslash", "textasciitilde", "textasciicircum", "space"}
+ALLOWED |= {"textbackslash", "textasciitilde", "textasciicircum", "textless", "textgreater", "space"}
 
 
 def commands(latex: str) -> set[str]:

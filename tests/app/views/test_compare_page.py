@@ -53,9 +53,12 @@ def test_wins_losses_and_ties_add_up_and_the_lists_agree() -> None:
     lost = listed(again(at))
     assert len(lost) == sum(int(str(q["lost"])) for q in questions)
     assert all(float(str(row["rank in A"])) <= 5 for row in lost)
-    assert says(at, r"Precision@5 lower\b", "caption"), "the significant difference"
-    low, high = (float(end) for end in str(figures(at)["Precision@5"]["95% interval"]).split(" to "))
-    assert low < 0 < high, "a significant difference whose interval includes 0"
+    assert says(at, r"No difference between A.*web and B.*pages is significant", "caption")
+    # The labels of this detector seldom change: B loses significantly, by differences of which one has an interval with 0.
+    at = drawn("compare", a="policy--encyclopedia--bm25", b="policy--pages--bm25", labels_a="embedded")
+    assert says(at, r"Precision@5 lower\b.*Coverage@5 lower\b", "caption"), "the significant differences"
+    ends = [str(figures(at)[f"{name}@5"]["95% interval"]).split(" to ") for name in ("Precision", "Coverage")]
+    assert any(float(low) < 0 < float(high) for low, high in ends)
     assert says(at, r"includes 0\b", "caption")
     assert not says(drawn("compare", a=WEB, b=WEB), r"includes 0\b", "caption")
 

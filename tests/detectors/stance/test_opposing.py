@@ -17,11 +17,11 @@ from berdseye.detectors.stance.publishing import calibrated
 from berdseye.detectors.stance.written import JUDGED, judged_passages
 
 AS_IT_IS = (1.0, 0.0)
-SHARES = st.lists(st.floats(0.01, 1), min_size=3, max_size=3)
+SHARES = st.lists(st.floats(0.1, 1), min_size=3, max_size=3)
 PAIR = Pair("Zoos breed animals that have died out in the wild.", "Zoos should be closed.")
 
 
-@given(st.lists(SHARES, min_size=1, max_size=5), st.floats(0.2, 3), st.floats(-3, 3))
+@given(st.lists(SHARES, min_size=1, max_size=5), st.floats(0.3, 2), st.floats(-2, 2))
 def test_either_calibration_moves_its_own_odds_alone(rows: list[list[float]], slope: float, added: float) -> None:
     stances = np.array([[share / sum(row) for share in row] for row in rows], dtype=np.float32)
     assert np.allclose(moved_stances(stances, AS_IT_IS, AS_IT_IS), stances, atol=1e-5)
