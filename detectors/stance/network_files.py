@@ -23,6 +23,7 @@ State = tuple[int, ...]
 _SHIPPED_AGAIN = "Install Berdseye again, or train it: `python -m berdseye.detectors.stance.train DATA_FOLDER BASE`."
 _OWN_AGAIN = "Copy or train the network again, or delete the folder."
 _CHUNK = 1 << 20
+_AS_IT_IS = (1.0, 0.0)
 
 
 def shipped_folder() -> Path:
@@ -66,7 +67,7 @@ class NetworkCard:
             card = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
             self.calibration = _line(card["calibration"])
             self.reason_calibration = _line(card.get("reason_calibration", card["calibration"]))
-            self.opposing_calibration = _line(card.get("opposing_calibration", (1.0, 0.0)))
+            self.opposing_calibration = _line(card.get("opposing_calibration", _AS_IT_IS))
             self.threshold = float(card["threshold"])
             self.threshold_source, self.measured = str(card["threshold_source"]), str(card["measured"])
         except KeyError as error:
@@ -81,7 +82,11 @@ class NetworkCard:
         with (self.folder / MODEL_FILE).open("rb") as file:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)
-        calibrations = (self.calibration, self.reason_calibration, self.opposing_calibration)
+        calibrations: tuple[tuple[float, float], ...] = (self.calibration, self.reason_calibration)
+        if (
+            self.opposing_calibration != _AS_IT_IS
+        ):  # cards of earlier versions of Berdseye have none, and keep their version
+            calibrations += (self.opposing_calibration,)
         digest.update(repr((READ_AS, *calibrations)).encode())
         return digest.hexdigest()
 
