@@ -45,7 +45,9 @@ def test_a_card_without_it_leaves_the_odds_as_they_are(tmp_path: Path) -> None:
     assert card_of(tmp_path).version != card_of(shipped_folder()).version
     without_it = card_of(tmp_path).version
     (tmp_path / CARD_FILE).write_text(json.dumps(card | {"opposing_calibration": AS_IT_IS}), encoding="utf-8")
-    assert card_of(tmp_path).version == without_it, "networks of earlier versions of Berdseye keep their grades and labels"
+    assert card_of(tmp_path).version == without_it, (
+        "networks of earlier versions of Berdseye keep their grades and labels"
+    )
     [without], [shipped] = StanceDetector(tmp_path).stances([PAIR]), StanceDetector().stances([PAIR])
     assert without[0] == pytest.approx(shipped[0], abs=1e-6)
     odds = [float(np.log(row[1] / row[2])) for row in (without, shipped)]
