@@ -8,7 +8,7 @@ finds. All positives are on topic, and so are nearly all negatives.
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -22,7 +22,7 @@ from berdseye.detectors.labelling import predict_all
 from berdseye.detectors.protocol import Detector, Floats
 from berdseye.detectors.quality import Truth, best_threshold, rate_weights
 from berdseye.detectors.stance.examples import DEBATES_FOLDER, StancePair, because, perspective_pool, read_stance_pairs
-from berdseye.detectors.stance.written import JUDGED, WrittenPassage, judged_passages
+from berdseye.detectors.stance.written import EXTRACTS, JUDGED, Part, WrittenPassage, judged_passages, written_extracts
 from berdseye.detectors.training_pairs import Debate, LabelledPair, denial, labelled_pairs, read_debates
 
 Split = Literal["dev", "test"]
@@ -31,6 +31,10 @@ _ANSWERS = "berds_dev/*.jsonl"
 _YES_OR_NO = re.compile(r"\s*(yes|no)\b[,.:;]?\s*", re.IGNORECASE)
 _OPPOSED = ("claim", "opposing", "other side")
 _RETRIEVED_KINDS = ("own", "claim", "opposing", "sibling", "retrieved")
+_LIKE_RETRIEVED: Mapping[str, Callable[[Part], Sequence[WrittenPassage]]] = {
+    JUDGED: judged_passages,
+    EXTRACTS: written_extracts,
+}
 
 
 class HeldOut(NamedTuple):
@@ -74,7 +78,7 @@ def against(folder: Path, split: Split) -> dict[str, list[HeldOut]]:
     perspective.
 
     It opposes the claim that is denied by the one that it supports, and the titles and key points of the other side. Articles are
-    left out, since nobody labelled what their sentences oppose; judged passages have labels of their own.
+    left out, since nobody labelled what their sentences oppose; judged passages and extracts have labels of their own.
     """
     held = held_out(folder, split)
     found = {
@@ -82,7 +86,8 @@ def against(folder: Path, split: Split) -> dict[str, list[HeldOut]]:
         for name in ("arguments", "debates")
     }
     return found | {
-        JUDGED: written_pairs([one._replace(perspectives=_unsupported(one)) for one in judged_passages(split)], "O")
+        name: written_pairs([one._replace(perspectives=_unsupported(one)) for one in read(split)], "O")
+        for name, read in _LIKE_RETRIEVED.items()
     }
 
 
@@ -255,9 +260,9 @@ def scored(detector: Detector, pairs: Sequence[HeldOut], *, progress: Progress =
 
 
 def for_thresholds(folder: Path) -> dict[str, list[HeldOut]]:
-    """Return the dev pairs on which thresholds are chosen, by source: those of `held_out` and of judged passages, which a search
-    found."""
-    return held_out(folder, "dev") | {JUDGED: written_pairs(judged_passages("dev"))}
+    """Return the dev pairs on which thresholds are chosen, by source: those of `held_out`, of judged passages, which a search
+    found, and of extracts, which look as if one had."""
+    return held_out(folder, "dev") | {name: written_pairs(read("dev")) for name, read in _LIKE_RETRIEVED.items()}
 
 
 def threshold_from_others(thresholds: Mapping[str, float], source: str) -> float:

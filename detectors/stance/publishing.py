@@ -97,7 +97,8 @@ def measured(detector: StanceDetector, folder: Path) -> dict[str, Any]:
     return {
         "thresholds": thresholds,
         "threshold": round(float(np.mean(list(thresholds.values()))), 4),
-        "threshold_source": "mean of the best thresholds on articles, arguments, debates and judged passages, all held out",
+        "threshold_source": "mean of the best thresholds on articles, arguments, debates, judged passages and extracts, all held "
+        "out",
         "figures": figures,
         "measured": f"AUROC {articles['auroc']:.2f} and F1 {articles['f1']:.2f} at 16.8% positive on windows of articles, "
         f"AUROC {figures['arguments']['auroc']:.2f} on arguments and {figures['debates']['auroc']:.2f} on debates, none of them "

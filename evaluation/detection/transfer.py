@@ -47,7 +47,7 @@ from berdseye.detectors.stance.held_out import (
     written_pairs,
     written_twins,
 )
-from berdseye.detectors.stance.written import judged_passages, written_passages, written_remarks
+from berdseye.detectors.stance.written import judged_passages, written_extracts, written_passages, written_remarks
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 
 _RESAMPLES = 500
@@ -83,10 +83,13 @@ def transfer(
     tests = {name: score(few(pairs, sample)) for name, pairs in held.items()}
     elsewhere = {name: threshold_from_others(thresholds, name) for name in thresholds}
     others = score(few(off_topic(folder), sample))
-    written, judged, remarks = (
-        score(few(written_pairs(of("test")), sample)) for of in (written_passages, judged_passages, written_remarks)
+    written, judged, remarks, extracts = (
+        score(few(written_pairs(of("test")), sample))
+        for of in (written_passages, judged_passages, written_remarks, written_extracts)
     )
-    twins, of_remarks = (_some(written_twins(of("test")), sample) for of in (written_passages, written_remarks))
+    twins, of_remarks, of_extracts = (
+        _some(written_twins(of("test")), sample) for of in (written_passages, written_remarks, written_extracts)
+    )
     led = _leads(score, twins)
     reasoned = score(few(claims_with_reasons(folder, "test"), sample))
     return {
@@ -102,8 +105,10 @@ def transfer(
             "written_auroc": _auroc(written),
             "judged_auroc": _auroc(judged),
             "remarks_auroc": _auroc(remarks),
+            "extracts_auroc": _auroc(extracts),
             "written_sides": _rounded(float(np.mean(led))),
             "remarks_sides": _rounded(float(np.mean(_leads(score, of_remarks)))),
+            "extracts_sides": _rounded(float(np.mean(_leads(score, of_extracts)))),
         },
         "written": {
             kind: [*map(_rounded, (estimate.value, estimate.low, estimate.high)), estimate.n]
