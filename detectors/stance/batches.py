@@ -13,7 +13,7 @@ from berdseye.detectors.stance.augmentation import drawn, in_context, off_topic
 from berdseye.detectors.stance.examples import STANCES, Example
 from berdseye.detectors.stance.network import Packed, PairTokenizer, packed, padded_length
 from berdseye.detectors.stance.unlabelled import FOUND, NEAR
-from berdseye.detectors.stance.written import EXTRACTS, JUDGED, REMARKS, WRITTEN
+from berdseye.detectors.stance.written import EXTRACTS, INFERENCES, JUDGED, POINTS, REMARKS, WRITTEN
 
 MIXTURE: Mapping[str, float] = {
     "snli": 12,
@@ -27,7 +27,14 @@ MIXTURE: Mapping[str, float] = {
 }
 """How many of 100 labelled passages come from each source. Inference stays nearly half of them: a stage of arguments alone made
 the network forget it."""
-WRITTEN_MIXTURE: Mapping[str, float] = {WRITTEN: 15, JUDGED: 25, REMARKS: 20, EXTRACTS: 40}
+WRITTEN_MIXTURE: Mapping[str, float] = {
+    WRITTEN: 10,
+    JUDGED: 20,
+    REMARKS: 15,
+    EXTRACTS: 30,
+    POINTS: 15,
+    INFERENCES: 10,
+}
 """How many of 100 passages of the sources that are new to a continued network come from each of them."""
 UNLABELLED: Mapping[str, float] = {NEAR: 40}
 UNLABELLED_WITH_TEXTS: Mapping[str, float] = {NEAR: 20, FOUND: 50}

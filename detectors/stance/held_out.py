@@ -8,7 +8,7 @@ finds. All positives are on topic, and so are nearly all negatives.
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -22,7 +22,7 @@ from berdseye.detectors.labelling import predict_all
 from berdseye.detectors.protocol import Detector, Floats
 from berdseye.detectors.quality import Truth, best_threshold, rate_weights
 from berdseye.detectors.stance.examples import DEBATES_FOLDER, StancePair, because, perspective_pool, read_stance_pairs
-from berdseye.detectors.stance.written import EXTRACTS, JUDGED, Part, WrittenPassage, judged_passages, written_extracts
+from berdseye.detectors.stance.written import EXTRACTS, JUDGED, WrittenText, written_texts
 from berdseye.detectors.training_pairs import Debate, LabelledPair, denial, labelled_pairs, read_debates
 
 Split = Literal["dev", "test"]
@@ -31,10 +31,7 @@ _ANSWERS = "berds_dev/*.jsonl"
 _YES_OR_NO = re.compile(r"\s*(yes|no)\b[,.:;]?\s*", re.IGNORECASE)
 _OPPOSED = ("claim", "opposing", "other side")
 _RETRIEVED_KINDS = ("own", "claim", "opposing", "sibling", "retrieved")
-_LIKE_RETRIEVED: Mapping[str, Callable[[Part], Sequence[WrittenPassage]]] = {
-    JUDGED: judged_passages,
-    EXTRACTS: written_extracts,
-}
+_LIKE_RETRIEVED = (JUDGED, EXTRACTS)
 
 
 class HeldOut(NamedTuple):
@@ -86,12 +83,14 @@ def against(folder: Path, split: Split) -> dict[str, list[HeldOut]]:
         for name in ("arguments", "debates")
     }
     return found | {
-        name: written_pairs([one._replace(perspectives=_unsupported(one)) for one in read(split)], "O")
-        for name, read in _LIKE_RETRIEVED.items()
+        source: written_pairs(
+            [one._replace(perspectives=_unsupported(one)) for one in written_texts(source, split)], "O"
+        )
+        for source in _LIKE_RETRIEVED
     }
 
 
-def _unsupported(one: WrittenPassage) -> tuple[tuple[str, str], ...]:
+def _unsupported(one: WrittenText) -> tuple[tuple[str, str], ...]:
     return tuple((text, letter) for text, letter in one.perspectives if letter != "S")
 
 
@@ -212,21 +211,21 @@ def generated_answers(folder: Path) -> list[tuple[HeldOut, HeldOut]]:
     return out
 
 
-def written_pairs(passages: Iterable[WrittenPassage], wanted: str = "S") -> list[HeldOut]:
-    """Return passages that were written or judged with each of their perspectives; `supports` says whether the letter of the
+def written_pairs(texts: Iterable[WrittenText], wanted: str = "S") -> list[HeldOut]:
+    """Return texts that were written or judged with each of their perspectives; `supports` says whether the letter of the
     pair is the one that is `wanted`."""
     return [
         HeldOut(one.text, text, letter == wanted, one.kind, one.group)
-        for one in passages
+        for one in texts
         for text, letter in one.perspectives
     ]
 
 
-def written_twins(passages: Iterable[WrittenPassage]) -> list[tuple[HeldOut, HeldOut]]:
-    """Return written passages or remarks with the one of two contrary perspectives that they support, and the other, which they
-    oppose."""
+def written_twins(texts: Iterable[WrittenText]) -> list[tuple[HeldOut, HeldOut]]:
+    """Return texts of a source `WITH_CONTRARIES` with the one of two contrary perspectives that they support, and the other,
+    which they oppose."""
     out = []
-    for one in passages:
+    for one in texts:
         for both in zip(one.perspectives[::2], one.perspectives[1::2], strict=True):
             if {letter for _, letter in both} == {"S", "O"}:
                 (right, _), (wrong, _) = sorted(both, key=lambda found: found[1] != "S")
@@ -262,7 +261,7 @@ def scored(detector: Detector, pairs: Sequence[HeldOut], *, progress: Progress =
 def for_thresholds(folder: Path) -> dict[str, list[HeldOut]]:
     """Return the dev pairs on which thresholds are chosen, by source: those of `held_out`, of judged passages, which a search
     found, and of extracts, which look as if one had."""
-    return held_out(folder, "dev") | {name: written_pairs(read("dev")) for name, read in _LIKE_RETRIEVED.items()}
+    return held_out(folder, "dev") | {source: written_pairs(written_texts(source, "dev")) for source in _LIKE_RETRIEVED}
 
 
 def threshold_from_others(thresholds: Mapping[str, float], source: str) -> float:

@@ -57,7 +57,7 @@ def publish(
     export(network, tokenizer, out, exact=exact, bits=bits)
     data = {str(path): file_hash(folder / path) for path in DATA_FILES}
     if card.get("continued"):
-        data |= {path.name: file_hash(path) for path in WRITTEN_FILES}
+        data |= {path.name: file_hash(path) for path in WRITTEN_FILES.values()}
     written: dict[str, Any] = {"data": data, **card}
     unmeasured = {"threshold": 0.5, "threshold_source": "", "measured": ""}
     unmeasured |= dict.fromkeys(("calibration", "reason_calibration", "opposing_calibration"), (1.0, 0.0))

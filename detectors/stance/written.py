@@ -1,37 +1,58 @@
-"""Passages, extracts, remarks and perspectives that a large language model wrote for this project, and other passages that it
-judged.
+"""Texts with perspectives that a large language model wrote or judged for this project.
 
-`written_passages.jsonl` has 11 passages and six perspectives for each of its topics, three pairs of contraries, with the stance
-of each passage towards each perspective. The passages are hard on purpose: many imply what they mean, quote what they reject, say
-the opposite of what they mean, or take no side at all. `written_extracts.jsonl` has the same for other topics, with eight texts
-each that look like pieces of web pages as a search brings them: most begin or end inside a sentence, and many are about one of
-the other perspectives, about both sides, or about something else. `judged_passages.jsonl` has passages that a search finds in
-other texts, with judged perspectives. `written_remarks.jsonl` has texts of one to eight sentences, each with two pairs of
-contraries, of which it supports one and opposes the other, and two perspectives that it does not speak to; words hardly tell them
-apart. What is near the demo, the contrasts and the held-out data was left out. All files are in three parts, by topic or passage:
-training reads `train`, choices rest on `dev`, and figures on `test`.
+Six sources. Those of topics have several texts with the same six perspectives for each topic, three pairs of contraries:
+
+- `written`: 11 passages a topic that are hard on purpose. Many imply what they mean, quote what they reject, say the opposite of
+  what they mean, or take no side at all.
+- `extracts`: 8 texts a topic that look like pieces of web pages as a search brings them. Most begin or end inside a sentence, and
+  many are about one of the other perspectives, about both sides, or about something else.
+- `points`: 8 arguments a motion as on a debate site, which seldom repeat the motion's words, one of them a rebuttal, and one a
+  description that takes no side.
+
+The others have texts of their own:
+
+- `judged`: passages that a search finds in other texts, with judged perspectives.
+- `remarks`: texts of one to eight sentences, each with two pairs of contraries, of which it supports one and opposes the other,
+  and two perspectives that it does not speak to; words hardly tell them apart.
+- `inferences`: texts of one to three sentences with six statements that follow, are denied, or neither; negations are as common
+  in each of the three.
+
+What is near the demo, the contrasts and the held-out data was left out. All files are in three parts, by topic or text: training
+reads `train`, choices rest on `dev`, and figures on `test`.
 """
 
 import json
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from berdseye.detectors.stance.examples import CONTRADICTED, ENTAILED, UNRELATED, Allowed, Example, Statement
 
-WRITTEN, JUDGED, REMARKS, EXTRACTS = "written", "judged", "remarks", "extracts"
-WRITTEN_FILES = tuple(
-    Path(__file__).with_name(name)
-    for name in ("written_passages.jsonl", "judged_passages.jsonl", "written_remarks.jsonl", "written_extracts.jsonl")
-)
 Part = Literal["train", "dev", "test"]
+WRITTEN, JUDGED, REMARKS, EXTRACTS = "written", "judged", "remarks", "extracts"
+POINTS, INFERENCES = "points", "inferences"
+WRITTEN_FILES = {
+    source: Path(__file__).with_name(name)
+    for source, name in {
+        WRITTEN: "written_passages.jsonl",
+        JUDGED: "judged_passages.jsonl",
+        REMARKS: "written_remarks.jsonl",
+        EXTRACTS: "written_extracts.jsonl",
+        POINTS: "written_points.jsonl",
+        INFERENCES: "written_inferences.jsonl",
+    }.items()
+}
+"""The files of the sources."""
+OF_TOPICS = (WRITTEN, EXTRACTS, POINTS)
+WITH_CONTRARIES = (WRITTEN, REMARKS, EXTRACTS, POINTS)
+"""Sources whose perspectives 1 and 2 are contraries, and so on; of remarks, the first four."""
 ALLOWED: dict[str, Allowed] = {"S": ENTAILED, "O": CONTRADICTED, "N": UNRELATED}
 """The stances that the letters of the files stand for."""
 
 
-class WrittenPassage(NamedTuple):
-    """A passage with its perspectives and their letters (S, O, N); `kind` says what makes it hard, `group` is its topic, or its
-    number if it was found."""
+class WrittenText(NamedTuple):
+    """A text with its perspectives and their letters (S, O, N); `kind` says what makes it hard, or is its source, and `group` is
+    its topic, or its number if it has none."""
 
     group: str
     kind: str
@@ -39,72 +60,39 @@ class WrittenPassage(NamedTuple):
     perspectives: tuple[tuple[str, str], ...]
 
 
-@lru_cache(maxsize=3)
-def written_passages(part: Part) -> tuple[WrittenPassage, ...]:
-    """Return the written passages of a part, in the order of the file."""
-    return _of_topics(0, part)
-
-
-@lru_cache(maxsize=3)
-def judged_passages(part: Part) -> tuple[WrittenPassage, ...]:
-    """Return the passages of other texts of a part, in the order of the file; their kind is `judged`."""
-    return _alone(1, part, JUDGED)
-
-
-@lru_cache(maxsize=3)
-def written_remarks(part: Part) -> tuple[WrittenPassage, ...]:
-    """Return the remarks of a part, in the order of the file; their kind is `remarks`.
-
-    Perspectives 1 and 2 are contraries, and so are 3 and 4.
-    """
-    return _alone(2, part, REMARKS)
-
-
-@lru_cache(maxsize=3)
-def written_extracts(part: Part) -> tuple[WrittenPassage, ...]:
-    """Return the extracts of a part, in the order of the file."""
-    return _of_topics(3, part)
+@lru_cache(maxsize=18)
+def written_texts(source: str, part: Part) -> tuple[WrittenText, ...]:
+    """Return the texts of a source and part, in the order of the file."""
+    lines = WRITTEN_FILES[source].read_text(encoding="utf-8").splitlines()
+    rows = [row for line in lines if (row := json.loads(line))["split"] == part]
+    if source in OF_TOPICS:
+        return tuple(
+            WrittenText(
+                row["topic"], one["kind"], one["text"], tuple(zip(row["perspectives"], one["labels"], strict=True))
+            )
+            for row in rows
+            for one in row["passages"]
+        )
+    return tuple(
+        WrittenText(str(number), source, row["passage"], tuple((text, letter) for text, letter in row["perspectives"]))
+        for number, row in enumerate(rows)
+    )
 
 
 def written_examples() -> dict[str, list[Example]]:
-    """Return the training parts of all files, by source."""
+    """Return the training parts of all files, by source.
+
+    Statements of inferences come with negations of their own, and no rule denies them.
+    """
     return {
         source: [
-            Example(one.text, tuple(Statement(text, ALLOWED[letter]) for text, letter in one.perspectives))
-            for one in passages
+            Example(
+                one.text,
+                tuple(
+                    Statement(text, ALLOWED[letter], deniable=source != INFERENCES) for text, letter in one.perspectives
+                ),
+            )
+            for one in written_texts(source, "train")
         ]
-        for source, read in (
-            (WRITTEN, written_passages),
-            (JUDGED, judged_passages),
-            (REMARKS, written_remarks),
-            (EXTRACTS, written_extracts),
-        )
-        for passages in [read("train")]
+        for source in WRITTEN_FILES
     }
-
-
-def _of_topics(file: int, part: Part) -> tuple[WrittenPassage, ...]:
-    """Return the passages of a file whose topics have several passages and the same perspectives for each."""
-    return tuple(
-        WrittenPassage(
-            row["topic"],
-            passage["kind"],
-            passage["text"],
-            tuple(zip(row["perspectives"], passage["labels"], strict=True)),
-        )
-        for row in _rows(file, part)
-        for passage in row["passages"]
-    )
-
-
-def _alone(file: int, part: Part, kind: str) -> tuple[WrittenPassage, ...]:
-    """Return the passages of a file whose passages have no topic in common."""
-    return tuple(
-        WrittenPassage(str(number), kind, row["passage"], tuple((text, letter) for text, letter in row["perspectives"]))
-        for number, row in enumerate(_rows(file, part))
-    )
-
-
-def _rows(file: int, part: Part) -> list[dict[str, Any]]:
-    text = WRITTEN_FILES[file].read_text(encoding="utf-8")
-    return [row for line in text.splitlines() if (row := json.loads(line))["split"] == part]

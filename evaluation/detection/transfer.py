@@ -47,7 +47,7 @@ from berdseye.detectors.stance.held_out import (
     written_pairs,
     written_twins,
 )
-from berdseye.detectors.stance.written import judged_passages, written_extracts, written_passages, written_remarks
+from berdseye.detectors.stance.written import WITH_CONTRARIES, WRITTEN, WRITTEN_FILES, written_texts
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 
 _RESAMPLES = 500
@@ -83,14 +83,9 @@ def transfer(
     tests = {name: score(few(pairs, sample)) for name, pairs in held.items()}
     elsewhere = {name: threshold_from_others(thresholds, name) for name in thresholds}
     others = score(few(off_topic(folder), sample))
-    written, judged, remarks, extracts = (
-        score(few(written_pairs(of("test")), sample))
-        for of in (written_passages, judged_passages, written_remarks, written_extracts)
-    )
-    twins, of_remarks, of_extracts = (
-        _some(written_twins(of("test")), sample) for of in (written_passages, written_remarks, written_extracts)
-    )
-    led = _leads(score, twins)
+    own = {source: score(few(written_pairs(written_texts(source, "test")), sample)) for source in WRITTEN_FILES}
+    twins = {source: _some(written_twins(written_texts(source, "test")), sample) for source in WITH_CONTRARIES}
+    led = {source: _leads(score, found) for source, found in twins.items()}
     reasoned = score(few(claims_with_reasons(folder, "test"), sample))
     return {
         "detector": detector.name,
@@ -102,18 +97,13 @@ def transfer(
             "claims_auroc": claims_auroc(tests["debates"]),
             "reasons_auroc": _auroc(reasoned),
             "off_topic_auroc": _rounded(_auroc_against(tests["debates"], others)),
-            "written_auroc": _auroc(written),
-            "judged_auroc": _auroc(judged),
-            "remarks_auroc": _auroc(remarks),
-            "extracts_auroc": _auroc(extracts),
-            "written_sides": _rounded(float(np.mean(led))),
-            "remarks_sides": _rounded(float(np.mean(_leads(score, of_remarks)))),
-            "extracts_sides": _rounded(float(np.mean(_leads(score, of_extracts)))),
+            **{f"{source}_auroc": _auroc(found) for source, found in own.items()},
+            **{f"{source}_sides": _rounded(float(np.mean(found))) for source, found in led.items()},
         },
         "written": {
             kind: [*map(_rounded, (estimate.value, estimate.low, estimate.high)), estimate.n]
-            for kind in sorted({right.kind for right, _ in twins})
-            for estimate in [mean_with_interval(_by_topic(led, twins, kind))]
+            for kind in sorted({right.kind for right, _ in twins[WRITTEN]})
+            for estimate in [mean_with_interval(_by_topic(led[WRITTEN], twins[WRITTEN], kind))]
         },
         "carried": {
             name: carried(one, detector.threshold, elsewhere[name], threshold_from_others(shares, name))

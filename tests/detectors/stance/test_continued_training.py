@@ -99,7 +99,7 @@ def test_one_command_continues_the_network_of_a_folder(tmp_path: Path, monkeypat
     assert card["settings"]["continued"] == card_of(made).version
     assert card["settings"]["rounded"], "as the network that it continues"
     assert card["share"] == 0.67
-    assert {path.name for path in WRITTEN_FILES} <= set(card["data"])
+    assert {path.name for path in WRITTEN_FILES.values()} <= set(card["data"])
     assert (out / MODEL_FILE).stat().st_size == pytest.approx((made / MODEL_FILE).stat().st_size, rel=0.01)
     passage, yes, no = TURNED
     before, after = (StanceDetector(one).stances([Pair(passage, yes), Pair(passage, no)]) for one in (made, out))

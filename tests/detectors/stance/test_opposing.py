@@ -14,7 +14,7 @@ from berdseye.detectors.stance.detector import StanceDetector, moved_stances, op
 from berdseye.detectors.stance.held_out import HeldOut, against
 from berdseye.detectors.stance.network_files import CARD_FILE, FILES, card_of, shipped_folder
 from berdseye.detectors.stance.publishing import calibrated
-from berdseye.detectors.stance.written import EXTRACTS, JUDGED, judged_passages, written_extracts
+from berdseye.detectors.stance.written import EXTRACTS, JUDGED, written_texts
 
 AS_IT_IS = (1.0, 0.0)
 SHARES = st.lists(st.floats(0.1, 1), min_size=3, max_size=3)
@@ -75,7 +75,7 @@ def test_pairs_against_are_those_that_nobody_supports(shared_data: Path) -> None
     }
     assert {one.kind for one in found["debates"] if one.supports} == {"claim", "opposing"}
     assert {one.kind for one in found["debates"] if not one.supports} == {"sibling", "retrieved"}
-    for source, read in ((JUDGED, judged_passages), (EXTRACTS, written_extracts)):
-        letters = [letter for one in read("dev") for _, letter in one.perspectives]
+    for source in (JUDGED, EXTRACTS):
+        letters = [letter for one in written_texts(source, "dev") for _, letter in one.perspectives]
         assert sum(one.supports for one in found[source]) == letters.count("O")
         assert len(found[source]) == len(letters) - letters.count("S")
