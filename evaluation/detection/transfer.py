@@ -1,10 +1,11 @@
 """How a detector does on data like retrieved pairs that it was not trained on, at a threshold chosen on other data again.
 
 Three sources (`berdseye.detectors.stance.held_out`): windows of articles, arguments with key points, and debates. A source's
-threshold is the mean of the best thresholds on the dev parts of the other two, of judged passages and of extracts; all figures are on
-test parts, at a base rate of 16.8%, with 95% intervals over topics. More tests concern sides alone: a claim or its denial,
-hand-made negations, minimal edits, and generated answers with two contrary perspectives. One concerns claims with a reason. More
-are on the test parts of the texts that were written or judged for this project (`berdseye.detectors.stance.written`).
+threshold is the mean of the best thresholds on the dev parts of the other two, of judged passages and of extracts; all figures
+are on test parts, at a base rate of 16.8%, with 95% intervals over topics. More tests concern sides alone: a claim or its
+denial, hand-made negations, minimal edits, and generated answers with two contrary perspectives. One concerns claims with a
+reason. More are on the test parts of the texts that were written or judged for this project
+(`berdseye.detectors.stance.written`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
