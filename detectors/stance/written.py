@@ -6,7 +6,7 @@ Six sources. Those of topics have several texts with the same six perspectives f
   what they mean, or take no side at all.
 - `extracts`: 8 texts a topic that look like pieces of web pages as a search brings them. Most begin or end inside a sentence, and
   many are about one of the other perspectives, about both sides, or about something else.
-- `points`: 8 arguments a motion as on a debate site, which seldom repeat the motion's words, one of them a rebuttal, and one a
+- `points`: 8 texts a motion as on a debate site, which seldom repeat the motion's words, one of them a rebuttal, and one a
   description that takes no side.
 
 The others have texts of their own:
@@ -14,8 +14,8 @@ The others have texts of their own:
 - `judged`: passages that a search finds in other texts, with judged perspectives.
 - `remarks`: texts of one to eight sentences, each with two pairs of contraries, of which it supports one and opposes the other,
   and two perspectives that it does not speak to; words hardly tell them apart.
-- `inferences`: texts of one to three sentences with six statements that follow, are denied, or neither; negations are as common
-  in each of the three.
+- `inferences`: texts of one to three sentences with six statements that follow from them, contradict them, or do neither;
+  negations are about as common in each of the three.
 
 What is near the demo, the contrasts and the held-out data was left out. All files are in three parts, by topic or text: training
 reads `train`, choices rest on `dev`, and figures on `test`.
