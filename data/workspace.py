@@ -27,7 +27,7 @@ DEFAULTS: dict[str, Any] = {
     "judgments": {"url": ""},
     "label_studio": {"url": "", "project": "Berdseye"},
     "language_models": {"default": "", "cap": 0.0, "requests_per_minute": 0.0, "prices": {}},
-    "detectors": {"unsure": 0.1},
+    "detectors": {"unsure": 0.15},
     "judging": {"break_minutes": 45.0},
     "measures": {"min_judged": 0.5, "unjudged": "zero"},
     "people": PEOPLE,

@@ -21,7 +21,7 @@ from berdseye.detectors.opinions import unsure_about
 from berdseye.detectors.protocol import Detector, Floats
 
 ALL = "all"
-_FIGURES = ("agree", "unsure", "agree_sure", "called", "true")
+_FIGURES = ("agree", "unsure", "agree_sure", "wrong", "called", "true")
 COLUMNS = ("dataset", "question", "pairs", *_FIGURES)
 """The columns of the table."""
 
@@ -33,9 +33,10 @@ def first_pages(
     the runs. Figures are in percent.
 
     `pairs` is their number. `agree` is the share on which the detector's label is the gold label; `unsure` is the share whose
-    probability is within the setting `unsure` of the threshold, and `agree_sure` the agreement on the others; `called` and `true`
-    are the shares that the detector and the gold labels call supporting. A pair that several runs retrieve counts once. Raises
-    `BadInputError` if no pair has a gold label.
+    probability is within the setting `unsure` of the threshold, `agree_sure` the agreement on the others, and `wrong` the share
+    of all pairs on which the detector is not unsure and its label is not the gold label; `called` and `true` are the shares that
+    the detector and the gold labels call supporting. A pair that several runs retrieve counts once. Raises `BadInputError` if no
+    pair has a gold label.
     """
     store, unsure = LabelStore(workspace), unsure_width(workspace)
     rows, parts = [], []
@@ -72,5 +73,5 @@ def _figures(compared: Floats, threshold: float, unsure: float) -> dict[str, flo
     called, near = p >= threshold, unsure_about(threshold, unsure, p)
     right = called == truth
     sure = right[~near].mean() if (~near).any() else np.nan
-    shares = (right.mean(), near.mean(), sure, called.mean(), truth.mean())
+    shares = (right.mean(), near.mean(), sure, (~right & ~near).mean(), called.mean(), truth.mean())
     return {"pairs": len(p)} | {name: 100 * float(share) for name, share in zip(_FIGURES, shares, strict=True)}

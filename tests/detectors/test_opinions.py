@@ -74,9 +74,9 @@ def test_opinions_come_from_the_label_cache(workspace: Workspace) -> None:
     assert (first.opinion, first.label.supports) == ("opposes", False)
     store = LabelStore(workspace)
     assert store.opposing("sided", [pair.key], detector.version) == np.float32(0.9)
-    store.put("sided", detector.version, [pair.key], [0.95], [0.01])
+    store.put("sided", detector.version, [pair.key], [0.99], [0.01])
     assert opined(workspace, detector, [pair])[0].opinion == "supports"  # the newer of two stored labels
-    assert label(store, detector, [pair]) == np.float32(0.95)
+    assert label(store, detector, [pair]) == np.float32(0.99)
 
 
 def test_a_version_without_a_grade_counts_as_topic(workspace: Workspace) -> None:

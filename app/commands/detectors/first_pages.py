@@ -23,8 +23,9 @@ def first_pages(
     """Compare a detector with gold labels on the first passages of each question, as the page Explore shows them.
 
     All figures are percentages of the pairs with a gold label: `agree`, where the detector's label is the gold label; `unsure`,
-    whose probability is near the threshold (the setting `unsure`), with the agreement on the others, `agree_sure`; and the pairs
-    that the detector (`called`) and the gold labels (`true`) call supporting. A pair that several runs retrieve counts once.
+    whose probability is near the threshold (the setting `unsure`), with the agreement on the others, `agree_sure`; `wrong`, where
+    the detector is not unsure and does not agree; and the pairs that the detector (`called`) and the gold labels (`true`) call
+    supporting. A pair that several runs retrieve counts once.
 
     `docs/detector-tables.md` explains every column; the app shows it on the page Documentation.
 

@@ -18,6 +18,7 @@ from berdseye.data.records import Pair
 from berdseye.data.runs.stored import load_run
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.labelling import unsure_width
 from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.evaluation.labels.labelled_runs import keyed_run
 from tests.app.command_line import output
@@ -123,8 +124,8 @@ def test_score_reports_the_share_that_a_detector_is_unsure_about(pairs: Path, wo
     p = detector.predict([Pair(text, perspective) for text, perspective, _ in ROWS])
     for threshold in (detector.threshold, float(p[0]), 1.0):
         found = json.loads(output(*asked, "--threshold", str(threshold), "--json"))
-        assert found["unsure"] == np.mean(np.abs(p.astype(float) - threshold) < 0.1)
-    assert re.search(r"^unsure +0\.\d{3}  within 0\.1 of the threshold$", output(*asked), re.MULTILINE)
+        assert found["unsure"] == np.mean(np.abs(p.astype(float) - threshold) < unsure_width(workspace))
+    assert re.search(r"^unsure +0\.\d{3}  within 0\.15 of the threshold$", output(*asked), re.MULTILINE)
 
 
 def test_evaluate_reports_the_share_that_a_detector_is_unsure_about(demo_workspace: Workspace, tmp_path: Path) -> None:
@@ -145,7 +146,7 @@ def test_evaluate_reports_the_share_that_a_detector_is_unsure_about(demo_workspa
     for row, k in zip(rows, (1, 5), strict=True):
         keys = keyed_run(own, run, load_dataset(own, "debate"), k).keys
         p = LabelStore(own).get("stance", keys[keys != b""].astype(str).tolist(), detector.version)
-        assert row["unsure_share"] == np.mean(np.abs(p.astype(float) - detector.threshold) < 0.1)
+        assert row["unsure_share"] == np.mean(np.abs(p.astype(float) - detector.threshold) < unsure_width(own))
     assert 0 < rows[1]["unsure_share"] < 1
     said = CliRunner().invoke(cli, [str(word) for word in (*asked, "--labels", "stance")]).stderr
     shown = " ".join(said.split())
@@ -153,7 +154,7 @@ def test_evaluate_reports_the_share_that_a_detector_is_unsure_about(demo_workspa
     assert "unsure_share" not in json.loads(output(*asked, "--labels", "gold"))[1]
     after_gold = p[np.isnan(LabelStore(own).get("gold", keys[keys != b""].astype(str).tolist()))]
     assert 0 < len(after_gold) < len(p)
-    near = np.abs(after_gold.astype(float) - detector.threshold) < 0.1
+    near = np.abs(after_gold.astype(float) - detector.threshold) < unsure_width(own)
     assert json.loads(output(*asked, "--labels", "gold>stance"))[1]["unsure_share"] == near.mean()
 
 

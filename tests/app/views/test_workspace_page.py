@@ -71,11 +71,11 @@ def test_an_invalid_setting_is_reported_and_stays_in_its_widget(at_hand: Workspa
 def test_what_another_person_saved_meanwhile_is_not_overwritten(at_hand: Workspace) -> None:
     at = drawn("workspace")
     path = at_hand.folder / "berdseye.toml"
-    path.write_text(path.read_text().replace("unsure = 0.1", "unsure = 0.2"))
+    path.write_text(path.read_text().replace("unsure = 0.15", "unsure = 0.2"))
     at.number_input(key="set-judging-break_minutes").set_value(20.0).run()
     pressed(at, "settings-save")
     assert says(at, "have changed since", "error")
-    assert says(at, "Unsure within is now 0.2; it was 0.1")
+    assert says(at, "Unsure within is now 0.2; it was 0.15")
     assert written(at_hand)["judging"]["break_minutes"] == 45.0
     pressed(at, "settings-compare")
     pressed(at, "settings-save")

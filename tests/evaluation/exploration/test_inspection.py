@@ -217,7 +217,7 @@ def test_no_sentence_is_the_reason_of_an_unsure_opinion(small: Workspace, judgme
         LabelStore(small).put(detector.name, detector.version, [pair.key], [probability])
         return inspect_question(small, judgments, detector, QUESTIONS[0], found, 3, None)[0].hits[0].chips[0]
 
-    unsure, sure = first(detector.threshold + 0.01), first(detector.threshold + 0.15)
+    unsure, sure = first(detector.threshold + 0.01), first(detector.threshold + 0.2)
     assert (unsure.opinion, unsure.supports, unsure.is_support) == ("unsure", True, False)
     assert (sure.opinion, sure.is_support) == ("on topic", True)
     judge_all(judgments, judgments.sign_in("Bo"), {(0, 0): True})

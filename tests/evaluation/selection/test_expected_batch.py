@@ -70,7 +70,7 @@ def test_decisions_about_topics_cannot_be_verified(two_retrievers: Workspace, se
     shown = BatchRequest("b", runs=(run,), k=2, detector="random", shown=True)
     batch, _ = create_requested_batch(two_retrievers, judgments, shown, made_by="Ana")
     assert batch.detector == version_of(two_retrievers, parse_detector("random"))
-    assert (batch.detector.grade, batch.detector.unsure) == ("topic", 0.1)
+    assert (batch.detector.grade, batch.detector.unsure) == ("topic", 0.15)
 
 
 def test_a_request_that_contradicts_itself_is_refused(two_retrievers: Workspace) -> None:
