@@ -22,7 +22,7 @@ COMMANDS = {
     ),
     "detect": Listed(
         "search",
-        "Report for each perspective whether the passage supports it, opposes it or does neither, with P(supports).",
+        "Report for each perspective whether the passage supports it, opposes it or does neither, with the probability of this.",
     ),
     "search": Listed("search", "Show the top k passages for a question."),
     "expansion": Listed("search", "Store perspectives for a question, for pipelines that begin with `expand(manual)`."),

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from math import isnan
 from time import monotonic
 from typing import NamedTuple
 
@@ -65,10 +66,24 @@ def label(
 
 
 class OpinedPair(NamedTuple):
-    """A detector's label of a pair, and the opinion that a page shows for it."""
+    """A detector's label of a pair, P(opposes) (NaN: not known), and the opinion that a page shows for them."""
 
     label: Label
+    opposing: float
     opinion: Opinion
+
+    @property
+    def probability(self) -> float:
+        """The probability of what the opinion says, NaN for `not yet`; P(supports) for `unsure`, `on topic` and `off topic`, for
+        which none is known."""
+        against = 0.0 if isnan(self.opposing) else self.opposing
+        match self.opinion:
+            case "opposes":
+                return self.opposing
+            case "neither" | "does not support":
+                return max(0.0, 1 - self.label.probability - against)
+            case _:
+                return self.label.probability
 
 
 def opined(
@@ -121,7 +136,10 @@ def unsure_width(workspace: Workspace | None) -> float:
 def _opined(workspace: Workspace | None, detector: Detector, supporting: Floats, opposing: Floats) -> list[OpinedPair]:
     width = unsure_width(workspace)
     given = opinions(grade_of(workspace, detector), detector.threshold, width, supporting, opposing)
-    return [OpinedPair(Label(p, p >= detector.threshold), o) for p, o in zip(supporting.tolist(), given, strict=True)]
+    return [
+        OpinedPair(Label(p, p >= detector.threshold), against, opinion)
+        for p, against, opinion in zip(supporting.tolist(), opposing.tolist(), given, strict=True)
+    ]
 
 
 def label_keys(

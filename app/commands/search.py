@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,9 +32,10 @@ def detect(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Report for each perspective whether the passage supports it, opposes it or does neither, with P(supports).
+    """Report for each perspective whether the passage supports it, opposes it or does neither, with the probability of this.
 
-    A detector of grade topic only tells whether the passage is on the perspective's topic (`berdseye detector grade`).
+    For "unsure", and for a detector of grade topic, which only tells whether the passage is on the perspective's topic (`berdseye
+    detector grade`), it is P(supports). In JSON, "probability" is P(supports) throughout, and "opposing" is P(opposes).
 
     Example: `berdseye detect "Mornings are calmer since the blazers came." "School uniforms should be compulsory." --json`
     """
@@ -52,6 +54,7 @@ def detect(
         {
             "perspective": p,
             "probability": one.label.probability,
+            "opposing": None if isnan(one.opposing) else one.opposing,
             "supports": one.label.supports,
             "opinion": one.opinion,
             "detector": chosen.name,
@@ -62,8 +65,8 @@ def detect(
     if json:
         print_json(rows)
         return
-    for row in rows:
-        print(f"{row['opinion']}  {row['probability']:.3f}  {row['perspective']}")
+    for p, one in zip(perspective, found, strict=True):
+        print(f"{one.opinion}  {one.probability:.3f}  {p}")
 
 
 def register(cli: typer.Typer) -> None:

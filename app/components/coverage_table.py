@@ -16,13 +16,14 @@ from berdseye.evaluation.measures.shown import shown
 def coverage_table(question: Question, listings: Sequence[Listing]) -> None:
     """Draw a table with one row per perspective and one column per ranking: the first covering rank or 'missing'.
 
-    A rank says "topic" or "unsure" if its label comes from a detector that does not tell sides, or is unsure.
+    A rank says "topic" or "unsure" if its label comes from a detector that does not tell sides, or is unsure; the first rank of a
+    label that says which side the passage takes then follows.
     """
     columns = [escaped(f"{entry.corpus} · {entry.pipeline}") for entry in listings]
     rows: dict[str, list[str]] = {}
     for place, perspective in enumerate(question.perspectives):
         rows[f"{perspective_mark(place)}{side_badge(perspective)} {escaped(perspective.text)}"] = [
-            _first(entry, place) for entry in listings
+            first_ranks_shown(entry, place) for entry in listings
         ]
     with st.container(key="coverage"):
         st.table(pd.DataFrame.from_dict(rows, orient="index", columns=columns))
@@ -46,13 +47,23 @@ def missing_line(question: Question, listings: Sequence[Listing]) -> str:
     if missing:
         return f":red[Missing everywhere:] {' · '.join(missing)}"
     places = range(len(question.perspectives))
-    of_topic = sum(not any(_takes_side(entry, place) for entry in listings) for place in places)
-    if of_topic:
-        return (
-            f":gray[No perspective is missing, but for {of_topic} of {len(places)} the labels tell only that a passage is on the "
-            "topic, or are unsure.]"
+    doubtful = [place for place in places if all(_first_sure(entry, place) is None for entry in listings)]
+    if not doubtful:
+        return ":green[Every perspective is covered by at least one ranking.]"
+    opinions = {
+        hit.chips[place].opinion
+        for place in doubtful
+        for entry in listings
+        for hit in entry.hits
+        if hit.chips and hit.chips[place].supports
+    }
+    if "on topic" not in opinions:
+        why = "the detector is unsure about every passage that may support it"
+    else:
+        why = "the labels tell only that a passage is on the topic" + (
+            ", or are unsure" if "unsure" in opinions else ""
         )
-    return ":green[Every perspective is covered by at least one ranking.]"
+    return f":gray[No perspective is missing, but for {len(doubtful)} of {len(places)} {why}.]"
 
 
 def without_labels(listings: Sequence[Listing], chosen: Shown) -> str:
@@ -65,16 +76,20 @@ def without_labels(listings: Sequence[Listing], chosen: Shown) -> str:
     return f"{has}: every chip shows the detector's opinion."
 
 
-def _takes_side(listing: Listing, place: int) -> bool:
-    """Whether a label that says sides finds a passage for the perspective."""
-    return any(hit.chips[place].supports and hit.chips[place].takes_side for hit in listing.hits if hit.chips)
+def _first_sure(listing: Listing, place: int) -> int | None:
+    """Return the rank of the first passage that supports the perspective by a label that says sides; None if there is none."""
+    sure = (hit.rank for hit in listing.hits if hit.chips and hit.chips[place].supports and hit.chips[place].takes_side)
+    return next(sure, None)
 
 
-def _first(listing: Listing, place: int) -> str:
+def first_ranks_shown(listing: Listing, place: int) -> str:
+    """Return Markdown of the first covering rank of a perspective, with what its label leaves in doubt, or that it is missing."""
     rank = listing.first_ranks[place]
     if rank is None:
         return ":red-badge[missing]"
     chip = next((hit.chips[place] for hit in listing.hits if hit.rank == rank), None)
     if chip is None or chip.takes_side:
         return f"rank {rank}"
-    return f"rank {rank} :gray-badge[{'topic' if chip.opinion == 'on topic' else 'unsure'}]"
+    sure = _first_sure(listing, place)
+    then = "" if sure is None else f" · rank {sure}"
+    return f"rank {rank} :gray-badge[{'topic' if chip.opinion == 'on topic' else 'unsure'}]{then}"

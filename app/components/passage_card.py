@@ -2,6 +2,7 @@
 the source."""
 
 from collections.abc import Callable, Mapping
+from math import isnan
 
 import streamlit as st
 
@@ -106,7 +107,7 @@ def chip_button(
 
 
 def _shown_source(chip: Chip) -> str:
-    """Return the source shown on a chip: `gold`, `you`, `people`, or the detector's probability."""
+    """Return the source shown on a chip: `gold`, `you`, `people`, or the probability of what the detector says."""
     if chip.by != "detector":
         return chip.by
     return "…" if chip.opinion == "not yet" else f"{chip.detected.probability:.2f}"
@@ -114,12 +115,14 @@ def _shown_source(chip: Chip) -> str:
 
 def explained_source(chip: Chip) -> str:
     """Return the source of a chip's label in words, and what the detector says: its opinion where the label is not its own, and
-    its probability where it has one."""
+    its probabilities where it has them."""
     parts = [SOURCE_NAMES[chip.by]]
     if chip.by != "detector":
         parts.append(f"detector: {chip.opinion}")
-    said = "; ".join(parts)
-    return said if chip.opinion == "not yet" else f"{said}, P(supports) = {chip.detected.probability:.2f}"
+    if chip.opinion == "not yet":
+        return "; ".join(parts)
+    found = f"{'; '.join(parts)}, P(supports) = {chip.detected.label.probability:.2f}"
+    return found if isnan(chip.detected.opposing) else f"{found}, P(opposes) = {chip.detected.opposing:.2f}"
 
 
 def _next_step(chip: Chip, *, can_judge: bool) -> str:

@@ -176,9 +176,9 @@ class Workspace:
         return table
 
     def detect(self, passage: str, perspectives: str | Sequence[str], detector: str | None = None) -> pd.DataFrame:
-        """Label a text by a detector, by default the adopted one: perspective, probability (of support), supports, opinion and
-        detector. The opinion is `supports`, `opposes`, `neither` or `unsure`, or, from a detector of grade topic, `on topic`,
-        `off topic` or `unsure`."""
+        """Label a text by a detector, by default the adopted one. Columns: perspective, probability (of support), opposing (the
+        probability that it opposes, NaN from detectors that do not tell it), supports, opinion and detector. The opinion is
+        `supports`, `opposes`, `neither` or `unsure`, or, from a detector of grade topic, `on topic`, `off topic` or `unsure`."""
         from berdseye.detectors.detector_registry import parse_detector
         from berdseye.detectors.labelling import opined
 
@@ -186,6 +186,7 @@ class Workspace:
         texts = _listed(perspectives)
         found = opined(self.folder, chosen, [Pair(passage, text) for text in texts])
         return pd.DataFrame({"perspective": texts, "probability": [one.label.probability for one in found],
+                             "opposing": [one.opposing for one in found],
                              "supports": [one.label.supports for one in found],
                              "opinion": [one.opinion for one in found], "detector": chosen.name})  # fmt: skip
 

@@ -109,8 +109,8 @@ def chosen_pairs() -> dict[str, PairRecord]:
 def opinion(record: PairRecord) -> str:
     """The adopted detector's opinion of a pair, as Markdown."""
     detector = parse_detector(adopted_detector(workspace()), workspace())
-    [(found, says)] = opined(workspace(), detector, [Pair(record.passage, record.perspective, record.title)])
-    return f"detector {escaped(detector.name)}: **{says}** (P = {found.probability:.2f})"
+    [found] = opined(workspace(), detector, [Pair(record.passage, record.perspective, record.title)])
+    return f"detector {escaped(detector.name)}: **{found.opinion}** (P = {found.probability:.2f})"
 
 
 def runs_finished() -> None:

@@ -11,9 +11,9 @@ from berdseye.annotation.judgments.adjudication import adjudicated_labels, major
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.data.datasets.stored import GOLD
 from berdseye.data.labels import LabelStore
-from berdseye.data.records import Label, Pair, Passage, Question, Ranking
+from berdseye.data.records import Pair, Passage, Question, Ranking
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.labelling import opined
+from berdseye.detectors.labelling import OpinedPair, opined
 from berdseye.detectors.opinions import Opinion
 from berdseye.detectors.protocol import Detector
 from berdseye.evaluation.labels.support import Support
@@ -27,8 +27,7 @@ SHOWN: tuple[Shown, ...] = get_args(Shown)
 
 @dataclass(frozen=True)
 class Chip:
-    """The labels of a pair: the label that counts (`supports`), its source (`by`), and the detector's label (`detected`) with the
-    opinion shown for it.
+    """The labels of a pair: the label that counts (`supports`), its source (`by`), and what the detector says (`detected`).
 
     `gold` is the gold label of the data set's authors, None if there is none.
     """
@@ -37,9 +36,13 @@ class Chip:
     key: str
     supports: bool
     by: Decider
-    detected: Label
-    opinion: Opinion
+    detected: OpinedPair
     gold: bool | None = None
+
+    @property
+    def opinion(self) -> Opinion:
+        """The detector's opinion."""
+        return self.detected.opinion
 
     @property
     def gold_mark(self) -> str:
@@ -134,16 +137,16 @@ def inspect_question(
     human = majority_labels(current, first=annotator.id if annotator is not None else None, gold=adjudicated)
 
     def chip(pair: Pair) -> Chip:
-        key, (detected, opinion) = keys[pair], opined_by_pair[pair]
+        key, detected = keys[pair], opined_by_pair[pair]
         gold = None if np.isnan(gold_labels[key]) else gold_labels[key] >= 0.5
         by: Decider = "detector"
-        supports = detected.supports
+        supports = detected.label.supports
         if gold is not None and shown in ("first available", "gold"):
             by, supports = "gold", gold
         if key in human and shown in ("first available", "people"):
             by = "adjudicator" if key in adjudicated else "you" if key in own else "people"
             supports = human[key]
-        return Chip(pair, key, supports, by, detected, opinion, gold)
+        return Chip(pair, key, supports, by, detected, gold)
 
     chips = {pair: chip(pair) for pair in pairs}
     return [
@@ -167,7 +170,7 @@ def detector_against_gold(listings: Sequence[Listing]) -> Agreement:
     chips = {c.key: c for entry in listings for h in entry.hits for c in h.chips}.values()
     unsure = sum(c.opinion == "unsure" for c in chips)
     compared = [c for c in chips if c.opinion not in ("unsure", "not yet") and c.gold is not None]
-    return Agreement(len(chips), unsure, len(compared), sum(c.detected.supports == c.gold for c in compared))
+    return Agreement(len(chips), unsure, len(compared), sum(c.detected.label.supports == c.gold for c in compared))
 
 
 def unlabelled(listings: Sequence[Listing]) -> list[Pair]:

@@ -1,5 +1,6 @@
 """What a page says for a detector's probabilities, and the grades that decide it."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,10 +10,10 @@ from hypothesis import strategies as st
 
 from berdseye.data.errors import StaleError
 from berdseye.data.labels import LabelStore
-from berdseye.data.records import DetectorVersion, Pair
+from berdseye.data.records import DetectorVersion, Label, Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.baselines import RandomDetector
-from berdseye.detectors.labelling import label, opined, share_unsure
+from berdseye.detectors.labelling import OpinedPair, label, opined, share_unsure
 from berdseye.detectors.opinions import Graded, Opinion, grade_of, graded, opinions, unsure_about, write_grade
 from berdseye.detectors.protocol import Floats
 
@@ -72,11 +73,28 @@ def test_opinions_come_from_the_label_cache(workspace: Workspace) -> None:
     write_grade(workspace, Graded("sided", detector.version, "stance", 0.9, 0.8, 1.0, 87))
     [first] = opined(workspace, detector, [pair])
     assert (first.opinion, first.label.supports) == ("opposes", False)
+    assert first.probability == first.opposing == np.float32(0.9)
     store = LabelStore(workspace)
     assert store.opposing("sided", [pair.key], detector.version) == np.float32(0.9)
     store.put("sided", detector.version, [pair.key], [0.99], [0.01])
     assert opined(workspace, detector, [pair])[0].opinion == "supports"  # the newer of two stored labels
     assert label(store, detector, [pair]) == np.float32(0.99)
+
+
+@pytest.mark.parametrize(
+    ("opinion", "opposing", "expected"),
+    [
+        ("supports", 0.1, 0.3),
+        ("unsure", 0.6, 0.3),
+        ("opposes", 0.6, 0.6),
+        ("neither", 0.1, 0.6),
+        ("does not support", math.nan, 0.7),
+        ("on topic", math.nan, 0.3),
+        ("off topic", 0.1, 0.3),
+    ],
+)
+def test_the_probability_is_that_of_what_the_opinion_says(opinion: Opinion, opposing: float, expected: float) -> None:
+    assert OpinedPair(Label(0.3, True), opposing, opinion).probability == pytest.approx(expected)
 
 
 def test_a_version_without_a_grade_counts_as_topic(workspace: Workspace) -> None:

@@ -1,9 +1,11 @@
 """The line and the table of covered perspectives: what labels that tell the topic alone can and cannot say."""
 
+import math
 from dataclasses import replace
 
-from berdseye.app.components.coverage_table import missing_line, without_labels
+from berdseye.app.components.coverage_table import first_ranks_shown, missing_line, without_labels
 from berdseye.data.records import Label, Pair, Passage, Perspective, Question
+from berdseye.detectors.labelling import OpinedPair
 from berdseye.detectors.opinions import Opinion
 from berdseye.evaluation.exploration.inspection import Chip, Decider, Hit, Listing
 
@@ -13,7 +15,7 @@ QUESTION = Question("0", "made", "Trams?", (Perspective("Trams are good."), Pers
 
 def listing(*chips: tuple[bool, Decider, Opinion]) -> Listing:
     drawn = tuple(
-        Chip(Pair(TEXT, p.text, ""), f"{place}", supports, by, Label(0.9, supports), opinion)
+        Chip(Pair(TEXT, p.text, ""), f"{place}", supports, by, OpinedPair(Label(0.9, supports), math.nan, opinion))
         for place, (p, (supports, by, opinion)) in enumerate(zip(QUESTION.perspectives, chips, strict=True))
     )
     ranks = tuple(1 if chip.supports else None for chip in drawn)
@@ -27,13 +29,28 @@ def test_perspectives_that_a_detector_of_topics_found_are_not_called_covered() -
     assert "for 1 of 2 the labels tell only that a passage is on the topic" in missing_line(QUESTION, [mixed])
     assert ":green[" in missing_line(QUESTION, [mixed, by_gold])
     doubtful = listing((True, "gold", "on topic"), (True, "detector", "unsure"))
-    assert "for 1 of 2 the labels tell only that a passage is on the topic, or are unsure" in missing_line(
+    assert "for 1 of 2 the detector is unsure about every passage that may support it.]" in missing_line(
         QUESTION, [doubtful]
+    )
+    both = listing((True, "detector", "unsure"), (True, "detector", "on topic"))
+    assert "for 2 of 2 the labels tell only that a passage is on the topic, or are unsure.]" in missing_line(
+        QUESTION, [both]
     )
     sided = listing((True, "detector", "supports"), (True, "detector", "supports"))
     assert ":green[" in missing_line(QUESTION, [sided])
     absent = listing((True, "gold", "on topic"), (False, "detector", "off topic"))
     assert missing_line(QUESTION, [absent]).startswith(":red[Missing everywhere:]")
+
+
+def test_a_rank_that_is_in_doubt_is_followed_by_the_first_sure_one() -> None:
+    unsure = listing((True, "detector", "unsure"), (True, "detector", "on topic"))
+    sure = listing((True, "detector", "supports"), (False, "detector", "neither"))
+    [first], [second] = unsure.hits, sure.hits
+    both = replace(unsure, hits=(first, replace(second, rank=4)))
+    assert first_ranks_shown(both, 0) == "rank 1 :gray-badge[unsure] · rank 4"
+    assert first_ranks_shown(both, 1) == "rank 1 :gray-badge[topic]"
+    assert first_ranks_shown(sure, 0) == "rank 1"
+    assert first_ranks_shown(sure, 1) == ":red-badge[missing]"
 
 
 def test_labels_that_nobody_gave_are_said_to_be_missing() -> None:

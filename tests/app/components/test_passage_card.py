@@ -5,6 +5,8 @@ import math
 from berdseye.app.components.passage_card import explained_source, marks
 from berdseye.app.components.plain_text import Mark
 from berdseye.data.records import Label, Pair, Passage
+from berdseye.detectors.labelling import OpinedPair
+from berdseye.detectors.opinions import Opinion
 from berdseye.evaluation.charts import perspective_colour
 from berdseye.evaluation.exploration.inspection import Chip, Hit
 from berdseye.evaluation.exploration.rationales import Rationale
@@ -12,10 +14,14 @@ from berdseye.evaluation.exploration.rationales import Rationale
 TEXT = "Trams are quiet. Cars are fast. Nobody walks."
 
 
+def opined(probability: float, opinion: Opinion, opposing: float = math.nan) -> OpinedPair:
+    return OpinedPair(Label(probability, opinion in ("supports", "on topic")), opposing, opinion)
+
+
 def hit(*supports: bool) -> Hit:
     pairs = [Pair(TEXT, f"Perspective {place}", "") for place in range(len(supports))]
     chips = tuple(
-        Chip(pair, pair.key, says, "detector", Label(0.9, says), "on topic" if says else "off topic")
+        Chip(pair, pair.key, says, "detector", opined(0.9, "on topic" if says else "off topic"))
         for pair, says in zip(pairs, supports, strict=True)
     )
     return Hit(1, 1.0, Passage(0, "0", "", TEXT, ""), chips)
@@ -50,9 +56,11 @@ def test_a_label_that_does_not_support_marks_nothing() -> None:
 
 def test_the_help_of_a_chip_says_once_what_the_detector_says() -> None:
     pair = Pair(TEXT, "Perspective", "")
-    own = Chip(pair, pair.key, False, "detector", Label(0.2, False), "off topic")
-    gold = Chip(pair, pair.key, True, "gold", Label(0.2, False), "off topic", True)
-    waiting = Chip(pair, pair.key, False, "detector", Label(math.nan, False), "not yet")
+    own = Chip(pair, pair.key, False, "detector", opined(0.2, "off topic"))
+    gold = Chip(pair, pair.key, True, "gold", opined(0.2, "off topic"), True)
+    waiting = Chip(pair, pair.key, False, "detector", opined(math.nan, "not yet"))
     assert explained_source(own) == "detector, P(supports) = 0.20"
     assert explained_source(gold) == "gold label of the data set's authors; detector: off topic, P(supports) = 0.20"
     assert explained_source(waiting) == "detector"
+    sided = Chip(pair, pair.key, False, "detector", opined(0.1, "opposes", 0.75))
+    assert explained_source(sided) == "detector, P(supports) = 0.10, P(opposes) = 0.75"

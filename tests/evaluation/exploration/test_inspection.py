@@ -66,7 +66,7 @@ def test_the_detector_decides_where_nobody_has(small: Workspace, judgments: Judg
         ]
         for chip in hit.chips:
             assert chip.by == "detector"
-            assert chip.supports == chip.detected.supports == (chip.detected.probability >= 1 - 0.168)
+            assert chip.supports == chip.detected.label.supports == (chip.detected.label.probability >= 1 - 0.168)
 
 
 def test_ones_own_word_comes_before_peoples_and_theirs_before_the_detectors(
@@ -86,7 +86,7 @@ def test_ones_own_word_comes_before_peoples_and_theirs_before_the_detectors(
     assert top(None) == [("people", True), ("people", True)]
     judge_all(judgments, ana, {(1, 0): False})  # now a tie
     chips = inspect(small, judgments, found)[0].hits[0].chips
-    assert (chips[1].by, chips[1].supports) == ("detector", chips[1].detected.supports)
+    assert (chips[1].by, chips[1].supports) == ("detector", chips[1].detected.label.supports)
 
 
 def test_measures_move_when_a_correction_is_made(small: Workspace, judgments: Judgments, found: Found) -> None:
@@ -135,7 +135,7 @@ def test_a_gold_label_comes_before_the_detectors_and_after_peoples(
     small: Workspace, judgments: Judgments, found: Found
 ) -> None:
     pairs = [Pair(TEXTS[0], perspective.text) for perspective in QUESTIONS[0].perspectives]
-    detected = [c.detected.supports for c in inspect(small, judgments, found)[0].hits[0].chips]
+    detected = [c.detected.label.supports for c in inspect(small, judgments, found)[0].hits[0].chips]
     LabelStore(small).put(GOLD, "made", [p.key for p in pairs], [float(not says) for says in detected])
     listings = inspect(small, judgments, found)
     assert [(c.by, c.gold, c.supports) for c in listings[0].hits[0].chips] == [
@@ -143,7 +143,7 @@ def test_a_gold_label_comes_before_the_detectors_and_after_peoples(
     ]
     against_gold = detector_against_gold(listings)
     others = {
-        c.key: c.gold == c.detected.supports
+        c.key: c.gold == c.detected.label.supports
         for e in listings
         for h in e.hits
         for c in h.chips
@@ -173,7 +173,7 @@ def test_one_source_of_labels_can_be_shown_alone(small: Workspace, judgments: Ju
         ("people", False), ("people", False), ("gold", True)
     ]  # fmt: skip
     alone = first("detector")
-    assert (alone.by, alone.supports) == ("detector", alone.detected.supports)
+    assert (alone.by, alone.supports) == ("detector", alone.detected.label.supports)
     assert first("people").gold_mark == "≠ gold"
     assert first("gold").gold_mark == ""
     # This detector has grade topic: "on topic" says nothing that a gold label could contradict.
@@ -206,7 +206,7 @@ def test_an_unsure_opinion_contradicts_no_gold_label(small: Workspace, judgments
     LabelStore(small).put(detector.name, detector.version, [pair.key], [detector.threshold - 0.01])
     listings = inspect_question(small, judgments, detector, QUESTIONS[0], found, 3, None)
     chip = listings[0].hits[0].chips[0]
-    assert (chip.opinion, chip.detected.supports, chip.gold_mark) == ("unsure", False, "")
+    assert (chip.opinion, chip.detected.label.supports, chip.gold_mark) == ("unsure", False, "")
     assert detector_against_gold(listings).compared == 0
 
 
