@@ -218,7 +218,7 @@ def label_data(config: str, detector: DetectorVersion, label: tuple[float, bool]
     if label is None:
         return {"detector": _NO_LABEL}
     probability, supports = label
-    return {"detector": f"{detector.name}: {detector.says(probability, supports)} (P = {probability:.2f})"}
+    return {"detector": f"{detector.name}: {detector.says(probability, supports)}, P(supports) = {probability:.2f}"}
 
 
 def _region(name: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:

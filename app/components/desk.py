@@ -272,7 +272,7 @@ def _shown_label(desk: Desk, key: str) -> bool:
             # A decision to agree with is a verdict, whatever the detector's labels can mean.
             st.markdown(f"Decision: the passage **{label_words('stance', shown.decision)}** the perspective.")
         else:
-            probability = "" if shown.probability is None else f" (P(supports) = {shown.probability:.2f})"
+            probability = "" if shown.probability is None else f", P(supports) = {shown.probability:.2f}"
             detector = DetectorVersion("detector") if desk.batch is None else desk.batch.detector
             says = detector.says(shown.probability, shown.decision)
             opinion = f"is **{says}**" if detector.grade == "topic" else f"**{says}** the perspective"

@@ -145,8 +145,8 @@ def test_a_detector_of_topics_preselects_nothing_and_its_label_is_a_text(
     tasks = {task.key: task for task in all_tasks(connection, sent.project.id)}
     shown = [tasks[pair(i).key] for i in range(4)]
     assert [task.data["detector"] for task in shown] == [
-        "embedded: off topic (P = 0.10)", "embedded: off topic (P = 0.30)",
-        "embedded: on topic (P = 0.50)", "embedded: on topic (P = 0.70)",
+        "embedded: off topic, P(supports) = 0.10", "embedded: off topic, P(supports) = 0.30",
+        "embedded: on topic, P(supports) = 0.50", "embedded: on topic, P(supports) = 0.70",
     ]  # fmt: skip
     [prediction] = connection.client.tasks.get(id=str(shown[3].id)).predictions or []
     assert (prediction.score, prediction.result) == (pytest.approx(0.7), [])
@@ -169,7 +169,7 @@ def test_a_detector_of_topics_preselects_nothing_and_its_label_is_a_text(
     ("grade", "text", "prediction"),
     [
         ("stance", None, (0.9, ["does not support"])),
-        ("topic", "embedded: off topic (P = 0.10)", (0.1, [])),
+        ("topic", "embedded: off topic, P(supports) = 0.10", (0.1, [])),
     ],
 )
 def test_the_file_of_a_batch_has_the_same_predictions(

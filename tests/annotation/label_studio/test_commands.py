@@ -75,7 +75,9 @@ def test_the_project_of_the_workspace_shows_the_labels_of_the_adopted_detector(
     blind, labelled = tasks[pair(0).key], tasks[pair(1).key]
     assert (blind.data["detector"], blind.predicted) == ("(no label)", False)
     assert labelled.versions == {project.model_version}
-    assert re.fullmatch(rf"{detector.name}: (supports|does not support) \(P = \d\.\d\d\)", labelled.data["detector"])
+    assert re.fullmatch(
+        rf"{detector.name}: (supports|does not support), P\(supports\) = \d\.\d\d", labelled.data["detector"]
+    )
 
 
 def test_a_file_goes_out_and_comes_in(judgments: Judgments, workspace: Workspace, tmp_path: Path) -> None:

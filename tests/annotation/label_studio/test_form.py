@@ -134,8 +134,8 @@ def test_a_task_calls_a_label_near_the_threshold_unsure() -> None:
     labelled = interface_of("judge", labelled=True)
     said = [label_data(labelled, detector, (p, p >= 0.43))["detector"] for p in (0.32, 0.4, 0.52, 0.54)]
     assert said == [
-        "embedded: off topic (P = 0.32)", "embedded: unsure (P = 0.40)", "embedded: unsure (P = 0.52)",
-        "embedded: on topic (P = 0.54)",
+        "embedded: off topic, P(supports) = 0.32", "embedded: unsure, P(supports) = 0.40", "embedded: unsure, P(supports) = 0.52",
+        "embedded: on topic, P(supports) = 0.54",
     ]  # fmt: skip
     prediction = prediction_of(detector, 0.4, False)
     assert (prediction["score"], prediction["result"]) == (0.4, [])
@@ -144,10 +144,10 @@ def test_a_task_calls_a_label_near_the_threshold_unsure() -> None:
 @pytest.mark.parametrize(
     ("grade", "label", "shown"),
     [
-        ("topic", (0.43, True), "embedded: on topic (P = 0.43)"),
-        ("topic", (0.1, False), "embedded: off topic (P = 0.10)"),
-        ("stance", (0.43, True), "embedded: supports (P = 0.43)"),
-        ("stance", (0.1, False), "embedded: does not support (P = 0.10)"),
+        ("topic", (0.43, True), "embedded: on topic, P(supports) = 0.43"),
+        ("topic", (0.1, False), "embedded: off topic, P(supports) = 0.10"),
+        ("stance", (0.43, True), "embedded: supports, P(supports) = 0.43"),
+        ("stance", (0.1, False), "embedded: does not support, P(supports) = 0.10"),
         ("topic", None, "(no label)"),
     ],
 )

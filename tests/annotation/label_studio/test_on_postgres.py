@@ -77,5 +77,5 @@ def test_push_annotate_and_pull(
     other = DetectorVersion("n", grade="stance")
     assert sync(judgments, connection, project, keys, dict.fromkeys(keys, (0.2, False)), other).predictions == 40
     texts = {key: task_of(connection, project, key).data["detector"] for key in (keys[30], keys[31])}
-    assert list(texts.values()) == ["m: on topic (P = 0.70)", "n: does not support (P = 0.20)"]
+    assert list(texts.values()) == ["m: on topic, P(supports) = 0.70", "n: does not support, P(supports) = 0.20"]
     assert not find_drift(judgments, connection, project)

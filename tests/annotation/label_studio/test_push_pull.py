@@ -78,7 +78,11 @@ def test_another_detector_adds_its_predictions_and_is_the_one_shown(
     assert again == ExchangeReport(predictions=3)
     assert project_by_id(connection, project.id).model_version == "second"
     shown = {task.key: task.data["detector"] for task in all_tasks(connection, project.id)}
-    texts = ["first: on topic (P = 0.90)", "second: supports (P = 0.80)", "second: supports (P = 0.80)"]
+    texts = [
+        "first: on topic, P(supports) = 0.90",
+        "second: supports, P(supports) = 0.80",
+        "second: supports, P(supports) = 0.80",
+    ]
     assert [shown[key] for key in keys] == texts, "a judged task keeps the text that its annotator saw"
     assert push(judgments, connection, project, keys, dict.fromkeys(keys, (0.8, True)), second) == NOTHING
     assert pull(judgments, connection, project) == NOTHING

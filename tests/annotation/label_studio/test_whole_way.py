@@ -59,7 +59,7 @@ def test_only_a_detector_of_sides_selects_a_verdict_in_advance(own: Connection, 
     page.wait_for_url(lambda url: "/projects/" in url)
     page.goto(f"{own.url}/projects/{sent.project.id}/data?labeling=1")
     expect(page.get_by_role("radio", name="supports", exact=False).first).to_be_attached()
-    expect(page.get_by_text("Detector embedded: on topic (P = 0.70)")).to_have_count(int(grade == "topic"))
+    expect(page.get_by_text("Detector embedded: on topic, P(supports) = 0.70")).to_have_count(int(grade == "topic"))
     expect(page.get_by_role("radio", checked=True)).to_have_count(int(grade == "stance"))
     page.context.close()
     judgments.engine.dispose()
