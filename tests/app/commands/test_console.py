@@ -2,6 +2,8 @@
 
 import io
 import time
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from rich.console import Console
@@ -55,3 +57,12 @@ def test_away_from_a_terminal_it_writes_a_line_now_and_then(monkeypatch: pytest.
     with console.counting("web") as progress:
         progress(20, "passages", 100)
     assert written.getvalue().startswith("web: passages, 20% of 100 (20)")
+
+
+@pytest.mark.parametrize(
+    ("speed", "said"),
+    [(None, "20% of 300 (60)"), (0.1, "20% of 300 (60), 30/s"), (0.001, "20% of 300 (60), 18/min")],
+)
+def test_less_than_one_a_second_is_counted_by_the_minute(speed: float | None, said: str) -> None:
+    task = cast(Any, SimpleNamespace(speed=speed, time_remaining=None, elapsed=1.0))
+    assert console.pace(task, 60, 300) == said
