@@ -16,7 +16,13 @@ from berdseye.data.progress import Progress
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.training.training import TrainingPlan, follows_plan
 from berdseye.detectors.training.training_set import TrainingSet
-from berdseye.detectors.training.written_passages import Asked, WrittenPassages, passages_to_write, write_passages
+from berdseye.detectors.training.written_passages import (
+    Asked,
+    WrittenPassages,
+    other_perspectives,
+    passages_to_write,
+    write_passages,
+)
 from berdseye.evaluation.detection.improvement import Adopt
 
 
@@ -51,18 +57,28 @@ def adapt(
 ) -> Adapted:
     """Have passages written, train on them and on a training set of judgments, compare, and adopt according to `mode`.
 
-    Passages about questions whose judgments are held out for dev or test are not trained on. With `number`, the detector gets
-    the first of the names NAME, NAME-2, NAME-3 … that no other plan or data has. Raises `BadInputError` for a training set that
-    is too small before the model is asked.
+    Passages about questions whose judgments are held out for dev or test are not trained on. A detector of the kind stance also
+    reads written passages with other perspectives of their question, and keeps its opinion of these (`other_perspectives`).
+    With `number`, the detector gets the first of the names NAME, NAME-2, NAME-3 … that no other plan or data has. Raises
+    `BadInputError` for a training set that is too small before the model is asked.
     """
     set_to_train_on(made)
     judged = list(dict.fromkeys(pair.pair.passage for pair in made.pairs()))
     written = write_passages(model, CompletionCache(workspace), asked, judged, progress=progress)
+    unlabelled = other_perspectives(written.pairs) if plan.kind == "stance" else []
     if number:
-        plan = _numbered(workspace, plan, set_to_train_on(made, written.pairs))
-    return Adapted(
-        written, improve(workspace, made, plan, mode, written=written.pairs, made_by=made_by, progress=progress)
+        plan = _numbered(workspace, plan, set_to_train_on(made, written.pairs, unlabelled))
+    improved = improve(
+        workspace,
+        made,
+        plan,
+        mode,
+        written=written.pairs,
+        unlabelled=unlabelled,
+        made_by=made_by,
+        progress=progress,
     )
+    return Adapted(written, improved)
 
 
 def _numbered(workspace: Workspace, plan: TrainingPlan, data: TrainingSet) -> TrainingPlan:

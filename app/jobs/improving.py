@@ -47,10 +47,12 @@ class Improved:
         }
 
 
-def set_to_train_on(made: TrainingSetVersion, written: Sequence[LabelledPair] = ()) -> TrainingSet:
+def set_to_train_on(
+    made: TrainingSetVersion, written: Sequence[LabelledPair] = (), unlabelled: Sequence[LabelledPair] = ()
+) -> TrainingSet:
     """Return a version in the form that trainings take. The detector's card names its id and its hash, and counts its judgments.
 
-    `written` pairs are trained on too, unless dev or test has their question.
+    `written` and `unlabelled` pairs are trained on too, unless dev or test has their question.
     """
     data = replace(
         training_set(made.pairs(), made.id, made.hash),
@@ -61,12 +63,14 @@ def set_to_train_on(made: TrainingSetVersion, written: Sequence[LabelledPair] = 
     more = [pair for pair in written if group(pair) not in held_out]
     if not more:
         return data
-    texts = json.dumps([made.hash, [(pair.pair.key, pair.supports) for pair in more]])
+    without_label = [pair for pair in unlabelled if group(pair) not in held_out]
+    texts = [made.hash, [(p.pair.key, p.supports) for p in more], *([p.pair.key] for p in without_label)]
     return replace(
         data,
         train=[*data.train, *more],
-        source=f"{made.id} and {len(more):,} written pairs",
-        data_hash=hashlib.blake2b(texts.encode(), digest_size=6).hexdigest(),
+        source=f"{made.id}, trained with {len(more):,} written pairs",
+        data_hash=hashlib.blake2b(json.dumps(texts).encode(), digest_size=6).hexdigest(),
+        unlabelled=without_label,
     )
 
 
@@ -83,17 +87,18 @@ def improve(
     mode: Adopt,
     *,
     written: Sequence[LabelledPair] = (),
+    unlabelled: Sequence[LabelledPair] = (),
     made_by: str,
     progress: Progress,
 ) -> Improved:
     """Train on a training set, compare the result with the detector in use on the held-out questions, and adopt it according to
     `mode`. Only people's labels count in the comparison, also where the training set counts votes of simulated annotators.
 
-    `written` are further pairs to train on (`set_to_train_on`). A detector that was already trained on this set by this plan is
-    not trained again. The comparison is stored in its folder.
+    `written` and `unlabelled` are further pairs to train on (`set_to_train_on`). A detector that was already trained on this set
+    by this plan is not trained again. The comparison is stored in its folder.
     """
     before = adopted_detector(workspace)
-    trained = _trained(workspace, set_to_train_on(made, written), plan, progress)
+    trained = _trained(workspace, set_to_train_on(made, written, unlabelled), plan, progress)
     present, new = parse_detector(before, workspace), parse_detector(trained.detector, workspace)
     held_out = held_out_by_people(Judgments.open(workspace.judgments_url), made)
     comparison = compare_detectors(

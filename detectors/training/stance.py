@@ -5,7 +5,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
@@ -22,7 +21,6 @@ from berdseye.detectors.stance.network_files import TOKENIZER_FILE, card_of
 from berdseye.detectors.stance.reasons import claim_and_reason, readings_of
 from berdseye.detectors.stance.stored_network import stored_network
 from berdseye.detectors.training.cards import Curve
-from berdseye.detectors.training.head import truth
 from berdseye.detectors.training.loop import half_precision, run
 from berdseye.detectors.training.settings import STANCE_SETTINGS
 
@@ -96,10 +94,12 @@ class StanceLearner:
         write_numbers(folder, self.numbers())
 
 
-def numbers_learned(start: StanceDetector, pairs: Sequence[LabelledPair]) -> dict[str, Floats]:
-    """Return the biases and norms of a detector's network after a training on these pairs, by their names; nothing is stored."""
+def numbers_learned(start: StanceDetector, pairs: Sequence[Pair], targets: Floats) -> dict[str, Floats]:
+    """Return the biases and norms of a detector's network, by their names, after a training on pairs with their probabilities,
+    float32[n_pairs]; nothing is stored."""
     learner = StanceLearner(start.folder)
+    examples = [LabelledPair(pair, supports) for pair, supports in zip(pairs, (targets >= 0.5).tolist(), strict=True)]
     with TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        run(learner, pairs, truth(pairs).astype(np.float32), (), STANCE_SETTINGS, folder, Curve(folder, 0))
+        run(learner, examples, targets, (), STANCE_SETTINGS, folder, Curve(folder, 0))
     return learner.numbers()

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,6 @@ import numpy as np
 from safetensors import SafetensorError
 from scipy.special import logit
 
-from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.extras import require
 from berdseye.data.files.atomic import write_bytes, write_json
@@ -71,16 +70,15 @@ def train_detector(
     plan: TrainingPlan,
     data: TrainingSet,
     *,
-    unlabelled: Sequence[LabelledPair] = (),
     progress: Progress = silent,
 ) -> Trained:
     """Train, calibrate and measure a detector, which exists as soon as its card is written.
 
-    `unlabelled` pairs are learned from the teacher only, and their labels are ignored. Raises `BadInputError` if a detector of
-    the name is finished, is being trained by another process, or was begun with another plan, and `UnavailableError` if the
-    disk is full.
+    The unlabelled pairs of the data are learned from the teacher, or by the kind stance from its own probabilities. Raises
+    `BadInputError` if a detector of the name is finished, is being trained by another process, or was begun with another plan,
+    and `UnavailableError` if the disk is full.
     """
-    check_plan(workspace, plan, unlabelled)
+    check_plan(workspace, plan, data)
     folder = new_folder(workspace, plan.name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -90,7 +88,7 @@ def train_detector(
         with locked(folder / ".lock", busy=busy):
             _begin(folder, plan, data)
             started = monotonic()
-            taught = distilled(workspace, plan.teacher, data, unlabelled, progress)
+            taught = distilled(workspace, plan.teacher, data, progress)
             results = _KINDS[plan.kind](workspace, plan, taught.data, taught.targets, folder, progress)
             card = _card(plan, taught.data) | taught.card | results | {"seconds": round(monotonic() - started, 1)}
             finish(folder, card)
@@ -103,13 +101,13 @@ def train_detector(
     return Trained(plan.name, folder, str(card["detector"]), card)
 
 
-def check_plan(workspace: Workspace, plan: TrainingPlan, unlabelled: Sequence[LabelledPair] = ()) -> None:
+def check_plan(workspace: Workspace, plan: TrainingPlan, data: TrainingSet | None = None) -> None:
     """Raise an error for a plan that cannot be carried out, before anything is read, loaded or trained.
 
     `BadInputError` says which of the plan's bases, teacher and search do not fit its kind, `UnknownNameError` names an unknown
     detector, and `UnavailableError` a path without a model. Whether a model on the Hub exists is known when it is loaded.
     """
-    if unlabelled and plan.teacher is None:
+    if data is not None and data.unlabelled and plan.teacher is None and plan.kind != "stance":
         raise BadInputError("Unlabelled pairs require a teacher.", hint="Name a detector with --teacher.")
     if plan.kind in ("crossencoder", "lora") and len(plan.bases) != 1:
         raise BadInputError(

@@ -5,7 +5,7 @@ Also distillation: a small detector learns a strong detector's probabilities, as
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,6 +25,7 @@ from berdseye.detectors.training.head import truth
 FEWEST = 8
 """The minimum number of pairs to train on."""
 _LONGEST_QUOTE = 80
+_WITHOUT_TEACHER = "stance"
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class TrainingSet:
     """Labelled pairs by split, with the `source` and `data_hash` of their data. `test` may be empty.
 
     `judgments` is the number of judgments that the labels rest on, `simulated` the number of them by simulated annotators of the
-    demo; both are None for labels that do not come from judgments of this workspace.
+    demo; both are None for labels that do not come from judgments of this workspace. `unlabelled` pairs are trained on too, with
+    the probabilities of a detector (`distilled`); their labels are ignored.
     """
 
     train: list[LabelledPair]
@@ -42,6 +44,7 @@ class TrainingSet:
     data_hash: str
     judgments: int | None = None
     simulated: int | None = None
+    unlabelled: list[LabelledPair] = field(default_factory=list)
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Count the pairs, supporting pairs and questions of each split."""
@@ -125,35 +128,34 @@ class DistilledSet:
     card: dict[str, Any]
 
 
-def distilled(
-    workspace: Workspace,
-    teacher: str | None,
-    data: TrainingSet,
-    unlabelled: Sequence[LabelledPair],
-    progress: Progress,
-) -> DistilledSet:
-    """Return people's labels without a teacher, otherwise the teacher's probabilities for `train` and the unlabelled pairs.
+def distilled(workspace: Workspace, teacher: str | None, data: TrainingSet, progress: Progress) -> DistilledSet:
+    """Return the teacher's probabilities for `train` and the unlabelled pairs, or, without a teacher, people's labels for
+    `train` and the probabilities of `stance` for the unlabelled pairs.
 
-    An unlabelled pair is skipped if dev or test has its question (or, without one, its perspective), or if it is in the data
-    already. Dev and test keep people's labels. The teacher's probabilities go through the label cache.
+    In this way, a `stance` in training keeps its opinion of pairs that nobody labelled. An unlabelled pair is skipped if dev or
+    test has its question (or, without one, its perspective), or if it is in the data already. Dev and test keep people's labels.
+    The probabilities go through the label cache.
     """
-    if teacher is None:
-        return DistilledSet(data, truth(data.train).astype(np.float32), {})
-    detector = parse_detector(teacher, workspace)
+    labels = truth(data.train).astype(np.float32)
+    if teacher is None and not data.unlabelled:
+        return DistilledSet(data, labels, {})
+    detector = parse_detector(teacher or _WITHOUT_TEACHER, workspace)
     held_out_groups = {group(p) for p in (*data.dev, *data.test)}
     labelled_keys = {p.pair.key for p in (*data.train, *data.dev, *data.test)}
-    added = {p.pair.key: p for p in unlabelled if group(p) not in held_out_groups and p.pair.key not in labelled_keys}
-    train = [*data.train, *added.values()]
-    targets = label(LabelStore(workspace), detector, [p.pair for p in train], progress=progress)
-    agreed = float(np.mean((targets[: len(data.train)] >= detector.threshold) == truth(data.train)))
-    card = {
+    added = {
+        p.pair.key: p for p in data.unlabelled if group(p) not in held_out_groups and p.pair.key not in labelled_keys
+    }
+    card: dict[str, Any] = {"unlabelled": len(added), "unlabelled_left_out": len(data.unlabelled) - len(added)}
+    taught = [] if teacher is None else data.train
+    asked = [*taught, *added.values()]
+    targets = label(LabelStore(workspace), detector, [p.pair for p in asked], progress=progress)
+    pairs = [p._replace(supports=bool(t >= detector.threshold)) for p, t in zip(asked, targets.tolist(), strict=True)]
+    if teacher is None:
+        return DistilledSet(replace(data, train=[*data.train, *pairs]), np.concatenate([labels, targets]), card)
+    agreed = float(np.mean((targets[: len(taught)] >= detector.threshold) == truth(taught)))
+    card |= {
         "teacher": detector.name,
         "teacher_version": detector.version,
         "teacher_agrees_with_train_labels": round(agreed, 4),
-        "unlabelled": len(added),
-        "unlabelled_left_out": len(unlabelled) - len(added),
     }
-    taught_pairs = [
-        p._replace(supports=bool(t >= detector.threshold)) for p, t in zip(train, targets.tolist(), strict=True)
-    ]
-    return DistilledSet(replace(data, train=taught_pairs), targets, card)
+    return DistilledSet(replace(data, train=pairs), targets, card)

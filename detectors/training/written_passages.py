@@ -29,6 +29,7 @@ FEWEST_WORDS = 30
 _QUOTED_WORDS = 8
 _NEAR = 0.6
 _SHOWN_WORDS = 12
+_OTHERS = 2
 _QUESTION, _PERSPECTIVE = "Question", "Perspective"
 _WORD = re.compile(r"\w+")
 _RULES = (
@@ -131,6 +132,31 @@ def write_passages(
         [pair for one, text in texts.items() if one not in reasons for pair in _pairs(one, text)],
         [Rejected(one, texts[one], reason) for one, reason in reasons.items()],
     )
+
+
+def other_perspectives(written: Sequence[LabelledPair]) -> list[LabelledPair]:
+    """Return written passages with up to two other perspectives of their question each, whose labels are not known (they say
+    that the passage does not support, and are to be ignored).
+
+    `stance` keeps its opinion of these pairs in a training (Li and Hoiem, ECCV 2016: learning without forgetting). Without
+    them, written passages made it worse at the passages that a search finds: each is about one perspective, and most passages
+    that are found are about none or several.
+    """
+    known: dict[tuple[str, str], dict[str, LabelledPair]] = {}
+    perspectives: dict[str, dict[str, None]] = {}
+    for one in written:
+        known.setdefault((one.question, one.pair.passage), {})[one.pair.perspective] = one
+        perspectives.setdefault(one.question, {})[one.pair.perspective] = None
+    found = []
+    for (question, passage), own in known.items():
+        first = next(iter(own.values()))
+        others = [
+            first._replace(pair=Pair(passage, text), supports=False)
+            for text in perspectives[question]
+            if text not in own
+        ]
+        found += sorted(others, key=lambda one: one.pair.key)[:_OTHERS]  # a key is a hash, so these are random ones
+    return found
 
 
 def written_table(pairs: Sequence[LabelledPair]) -> pd.DataFrame:

@@ -5,7 +5,6 @@ perspective and one of the other side. A detector of topics is right in half of 
 in hardly more. The grade is `stance` if the lower end of the 95% interval of the mean over the kinds is above `LEAST_RIGHT`.
 """
 
-from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.demo.content import topics
 from berdseye.data.files.atomic import write_json
 from berdseye.data.progress import Progress, silent
@@ -93,11 +91,10 @@ def train_and_grade(
     plan: TrainingPlan,
     data: TrainingSet,
     *,
-    unlabelled: Sequence[LabelledPair] = (),
     progress: Progress = silent,
 ) -> Trained:
     """Train a detector as `berdseye.detectors.training.training.train_detector` does, and keep its grade."""
-    trained = train_detector(workspace, plan, data, unlabelled=unlabelled, progress=progress)
+    trained = train_detector(workspace, plan, data, progress=progress)
     grade_in(workspace, parse_detector(trained.detector, workspace))
     return trained
 

@@ -25,6 +25,7 @@ from berdseye.detectors.thresholds import Tuned
 from berdseye.detectors.training.head import PRIOR, fit_head, truth
 from berdseye.detectors.training.settings import STANCE_NEEDS
 from berdseye.detectors.training.training_set import training_set
+from berdseye.detectors.training.written_passages import other_perspectives
 
 UNCERTAIN, RANDOM, ALL = STRATEGIES = ("uncertain", "random", "all")
 HeldOutBy = Literal["questions", "passages"]
@@ -44,6 +45,13 @@ class _Split(NamedTuple):
     groups: Rows
 
 
+class _Extra(NamedTuple):
+    """What a learner reads of the pairs that are always trained on, an array of n rows, and their probabilities, float32[n]."""
+
+    values: npt.NDArray[Any]
+    targets: Floats
+
+
 _Model = Callable[[npt.NDArray[Any]], Floats]
 """Returns P(supports), float32[n], of what `_Learner.encoded` returns."""
 
@@ -52,7 +60,7 @@ class _Learner(Protocol):
     """A detector that can be trained again from its start."""
 
     def encoded(self, pairs: Sequence[Pair]) -> npt.NDArray[Any]: ...
-    def fitted(self, values: npt.NDArray[Any], labels: Truth) -> _Model: ...
+    def fitted(self, values: npt.NDArray[Any], targets: Floats) -> _Model: ...
 
 
 @dataclass(frozen=True)
@@ -63,8 +71,8 @@ class _Head:
     def encoded(self, pairs: Sequence[Pair]) -> Floats:
         return features(pairs)
 
-    def fitted(self, values: Floats, labels: Truth) -> _Model:
-        return fit_head(values, labels.astype(np.float64), self.start, self.prior).probabilities
+    def fitted(self, values: Floats, targets: Floats) -> _Model:
+        return fit_head(values, targets.astype(np.float64), self.start, self.prior).probabilities
 
 
 @dataclass(frozen=True)
@@ -77,13 +85,14 @@ class _Stance:
             out[place] = pair
         return out
 
-    def fitted(self, values: npt.NDArray[Any], labels: Truth) -> _Model:
+    def fitted(self, values: npt.NDArray[Any], targets: Floats) -> _Model:
         if not len(values):
             return self._judge(self.start)
         from berdseye.detectors.training.stance import numbers_learned  # needs PyTorch
 
-        pairs = [LabelledPair(pair, supports) for pair, supports in zip(values, labels.tolist(), strict=True)]
-        adaptation = Adaptation(self.start.version, numbers_learned(self.start, pairs), self.start.threshold, UNTUNED)
+        adaptation = Adaptation(
+            self.start.version, numbers_learned(self.start, values.tolist(), targets), self.start.threshold, UNTUNED
+        )
         return self._judge(StanceDetector(self.start.folder, adaptation))
 
     @staticmethod
@@ -117,7 +126,8 @@ def learning_curve(
     Corrections are chosen by uncertainty (probability closest to the threshold) and at random; each seed uses a different two
     thirds of the train questions. With `held_out="passages"`, dev and test are other passages, a tenth each, of the same
     questions, and seeds differ in passages: the case of a person who goes on judging the same questions. The pairs of the file
-    `written`, such as `detector adapt` writes, are trained on in every round. The strategy `all` uses every train pair, the
+    `written`, such as `detector adapt` writes, are trained on in every round, and `stance` keeps its opinion of their passages
+    with other perspectives (`other_perspectives`). The strategy `all` uses every train pair, the
     upper limit for this file; `strategies` says which of the three are measured. Columns: corrections, strategy, and auroc and
     f1, shares from 0 to 1, as means over seeds with `_low` and `_high`, the lowest and the highest seed. F1 is for 16.8% positive
     pairs; its threshold is chosen on the dev split before the first round and after each round. `prior` is that of `embedded`.
@@ -138,7 +148,11 @@ def learning_curve(
             "The test split needs pairs of both labels.", where=path, hint=f"Add pairs of more {held_out}."
         )
     further = [] if written is None else read_labelled_pairs(written)
-    extra = _encoded(learner, further)
+    others = other_perspectives(further) if isinstance(learner, _Stance) else []
+    extra = _Extra(
+        learner.encoded([row.pair for row in (*further, *others)]),
+        np.concatenate([truth(further), _before(detector, others)]).astype(np.float32),
+    )
     pool, dev, test = (_encoded(learner, pairs) for pairs in (splits.train, splits.dev, splits.test))
     training = _Training(learner, pool, extra, dev)
     walks = [(strategy, seed) for strategy in (UNCERTAIN, RANDOM) if strategy in strategies for seed in range(seeds)]
@@ -154,7 +168,7 @@ def learning_curve(
         full = training.fitted(np.arange(len(pool.truth)))
         rows.append({"corrections": len(pool.truth), "strategy": ALL, **_figures(full, test)})
         progress(len(rows), "trainings", trainings)
-    read = [row.pair for row in (*splits.train, *splits.dev, *splits.test, *further)]
+    read = [row.pair for row in (*splits.train, *splits.dev, *splits.test, *further, *others)]
     return LearningCurve(_over_seeds(pd.DataFrame(rows)), count_truncated(detector, read))
 
 
@@ -192,6 +206,11 @@ def _encoded(learner: _Learner, pairs: Sequence[LabelledPair]) -> _Split:
     )
 
 
+def _before(detector: Detector, pairs: Sequence[LabelledPair]) -> Floats:
+    """Return P(supports) of pairs before any training, float32[n]."""
+    return detector.predict([row.pair for row in pairs]) if pairs else np.zeros(0, dtype=np.float32)
+
+
 class _Fitted(NamedTuple):
     model: _Model
     threshold: float
@@ -203,7 +222,7 @@ class _Training:
 
     learner: _Learner
     pool: _Split
-    extra: _Split
+    extra: _Extra
     dev: _Split
 
     def walk(self, strategy: str, rng: np.random.Generator, batch: int, rounds: int) -> Iterator[tuple[int, _Fitted]]:
@@ -227,7 +246,8 @@ class _Training:
     def fitted(self, rows: Rows) -> _Fitted:
         """Train on the written pairs and on these rows of the pool."""
         values = np.concatenate([self.extra.values, self.pool.values[rows]])
-        model = self.learner.fitted(values, np.concatenate([self.extra.truth, self.pool.truth[rows]]))
+        targets = np.concatenate([self.extra.targets, self.pool.truth[rows].astype(np.float32)])
+        model = self.learner.fitted(values, targets)
         return _Fitted(model, best_threshold(self.dev.truth, model(self.dev.values), rate_weights(self.dev.truth)))
 
 

@@ -69,9 +69,10 @@ def train(
     ws = open_workspace(workspace)
     plan = training.plan(ws, name)
     data = training_data(ws, file, set_, demo)
-    unlabelled_pairs = read_labelled_pairs(unlabelled, labelled=False) if unlabelled else []
+    if unlabelled is not None:
+        data = replace(data, unlabelled=read_labelled_pairs(unlabelled, labelled=False))
     with counting(f"{plan.kind} '{name}'") as progress:
-        trained = train_and_grade(ws, plan, data, unlabelled=unlabelled_pairs, progress=progress)
+        trained = train_and_grade(ws, plan, data, progress=progress)
     note_cut_pairs(trained)
     if json:
         print_json(trained.card)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from berdseye.data.datasets.stored import load_dataset, save_dataset, split_of, 
 from berdseye.data.language_models import model_registry
 from berdseye.data.records import Perspective, Question
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.training import cards
-from berdseye.detectors.training.settings import Settings
+from berdseye.detectors.training import cards, training
+from berdseye.detectors.training.settings import STANCE_SETTINGS, Settings
 from berdseye.detectors.training.written_passages import MAX_TOKENS
 from tests.app.command_line import output
 from tests.data.language_models.scripted import ScriptedModel
@@ -96,6 +97,18 @@ def test_a_lora_adapter_is_trained_with_the_settings_that_are_given(
     assert other["detector"] == "lora(cities-adapted-2)"
     assert card_of(judged, "cities-adapted-2")["settings"]["rank"] == 3
     assert len(writer.asked) == 5, "written passages are used again"
+
+
+def test_stance_keeps_its_opinion_of_written_passages_with_other_perspectives(
+    judged: Workspace, writer: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "STANCE_SETTINGS", replace(STANCE_SETTINGS, epochs=0.1))
+    found = adapt(judged, "--adopt", "never")
+    card = card_of(judged, "cities-adapted")
+    assert (found["detector"], found["written_pairs"], len(writer.asked)) == ("stance(cities-adapted)", 6, 5)
+    assert card["splits"]["train"]["pairs"] == 12 + 6 + 4  # the passages for and against a view, with the other view
+    assert (card["unlabelled"], card["unlabelled_left_out"]) == (4, 0)
+    assert adapt(judged, "--adopt", "never")["detector"] == "stance(cities-adapted)", "it is trained once"
 
 
 def test_it_can_be_repeated_after_more_judging(judged: Workspace, writer: ScriptedModel) -> None:

@@ -201,9 +201,8 @@ def test_a_teacher_labels_pairs_nobody_labelled(workspace: Workspace) -> None:
     more = [LabelledPair(Pair(f"{word} trams of zoo", "zoos should be banned"), False, "New?") for word in "abcdef"]
     asked = made_set().test[0]
     unlabelled = [*more, asked._replace(pair=asked.pair._replace(passage="another"))]
-    made = train_detector(
-        workspace, TrainingPlan("head", "small", teacher="embedded"), made_set(), unlabelled=unlabelled
-    )
+    data = replace(made_set(), unlabelled=unlabelled)
+    made = train_detector(workspace, TrainingPlan("head", "small", teacher="embedded"), data)
     assert made.card["teacher"] == "embedded"
     assert made.card["splits"]["train"]["pairs"] == 32 + 6
     assert (made.card["unlabelled"], made.card["unlabelled_left_out"]) == (6, 1)
@@ -213,7 +212,7 @@ def test_a_teacher_labels_pairs_nobody_labelled(workspace: Workspace) -> None:
     pairs = [p.pair for p in made_pairs()]
     np.testing.assert_allclose(student.predict(pairs), teacher.predict(pairs), atol=1e-3)
     with pytest.raises(BadInputError, match="require a teacher"):
-        train_detector(workspace, TrainingPlan("head", "other"), made_set(), unlabelled=unlabelled)
+        train_detector(workspace, TrainingPlan("head", "other"), data)
 
 
 @pytest.mark.parametrize("half", [False, True])

@@ -1,15 +1,21 @@
 """Which pairs are trained on, and which files are refused."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_training import made_pairs
+from made_training import made_pairs, made_set
 
 from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.datasets.stored import same_question, split_of
 from berdseye.data.errors import BadInputError
+from berdseye.data.progress import silent
 from berdseye.data.records import Pair
-from berdseye.detectors.training.training_set import FEWEST, training_set
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.stance.detector import StanceDetector
+from berdseye.detectors.training.training_set import FEWEST, distilled, training_set
 
 
 def test_pairs_keep_the_splits_of_their_file() -> None:
@@ -77,3 +83,16 @@ def test_a_pair_with_both_labels_is_refused() -> None:
     pairs = made_pairs()
     with pytest.raises(BadInputError, match="both labels"):
         training_set([*pairs, pairs[0]._replace(supports=not pairs[0].supports)], "x.tsv", "0")
+
+
+def test_without_a_teacher_pairs_without_a_label_have_the_probabilities_of_stance(workspace: Workspace) -> None:
+    data = made_set()
+    known, held_out = data.train[0], data.test[0]
+    new = [known._replace(pair=Pair(known.pair.passage, view)) for view in ("zoos should be kept", "trams are quiet")]
+    added = [known, held_out._replace(pair=Pair("another", held_out.pair.perspective)), *new]
+    taught = distilled(workspace, None, replace(data, unlabelled=added), silent)
+    assert taught.data.train[: len(data.train)] == data.train
+    assert [p.pair for p in taught.data.train[len(data.train) :]] == [p.pair for p in new]
+    assert taught.targets[: len(data.train)].tolist() == [float(p.supports) for p in data.train]
+    np.testing.assert_array_equal(taught.targets[len(data.train) :], StanceDetector().predict([p.pair for p in new]))
+    assert taught.card == {"unlabelled": 2, "unlabelled_left_out": 2}

@@ -1,5 +1,7 @@
 """Passages that a language model writes to train on: what is asked for, what is rejected, and what the labels are."""
 
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +15,7 @@ from berdseye.detectors.training.written_passages import (
     MAX_TOKENS,
     TEMPLATES,
     highest_writing_cost,
+    other_perspectives,
     passages_to_write,
     write_passages,
     written_table,
@@ -57,6 +60,22 @@ def test_labels_follow_from_what_was_asked_for(workspace: Workspace) -> None:
         ("Zoos harm", False, "zoos-2-neutral-1", "train"),
     ]
     assert {p.question for p in found.pairs} == {ZOOS.text}
+
+
+def test_a_passage_is_also_read_with_other_perspectives_of_its_question(workspace: Workspace) -> None:
+    many = replace(ZOOS, perspectives=tuple(Perspective(f"View {number} of zoos.") for number in range(5)))
+    lone = replace(ZOOS, id="lone", text="Why zoos?", perspectives=(Perspective("Zoos teach."),))
+    written = write_passages(numbered(), CompletionCache(workspace), passages_to_write([many, lone], 1)).pairs
+    labelled = {(p.pair.passage, p.pair.perspective) for p in written}
+    others = other_perspectives(written)
+    read = {(p.pair.passage, p.pair.perspective) for p in others}
+    assert len(read) == len(others)
+    assert not read & labelled
+    assert {p.pair.perspective for p in others} <= {view.text for view in many.perspectives}
+    # Two for each of the five passages for and the five against; the neutral one and those of the lone view have no others.
+    assert sorted(Counter(p.pair.passage for p in others).values()) == [2] * 10
+    assert {p.question for p in others} == {many.text}
+    assert other_perspectives(written) == others
 
 
 @pytest.mark.parametrize("ending", [".tsv", ".jsonl", ".parquet"])
