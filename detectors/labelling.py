@@ -74,16 +74,29 @@ class OpinedPair(NamedTuple):
 
     @property
     def probability(self) -> float:
-        """The probability of what the opinion says, NaN for `not yet`; P(supports) for `unsure`, `on topic` and `off topic`, for
-        which none is known."""
+        """The probability of what the opinion says, NaN for `not yet`; P(supports) for `unsure` and `on topic`, and the rest for
+        `off topic`."""
         against = 0.0 if isnan(self.opposing) else self.opposing
         match self.opinion:
             case "opposes":
                 return self.opposing
+            case "off topic":
+                return 1 - self.label.probability
             case "neither" | "does not support":
                 return max(0.0, 1 - self.label.probability - against)
             case _:
                 return self.label.probability
+
+    @property
+    def probabilities(self) -> str:
+        """The probabilities that are known, by their names; empty for `not yet`."""
+        supporting = self.label.probability
+        if isnan(supporting):
+            return ""
+        known = f"P(supports) = {supporting:.2f}"
+        if isnan(self.opposing):
+            return known
+        return f"{known}, P(opposes) = {self.opposing:.2f}, P(neither) = {max(0.0, 1 - supporting - self.opposing):.2f}"
 
 
 def opined(

@@ -34,8 +34,9 @@ def detect(
 ) -> None:
     """Report for each perspective whether the passage supports it, opposes it or does neither, with the probability of this.
 
-    For "unsure", and for a detector of grade topic, which only tells whether the passage is on the perspective's topic (`berdseye
-    detector grade`), it is P(supports). In JSON, "probability" is P(supports) throughout, and "opposing" is P(opposes).
+    For "unsure" it is P(supports). A detector of grade topic only tells whether the passage is on the perspective's topic
+    (`berdseye detector grade`): for "on topic" it is P(supports), and the rest for "off topic". In JSON, "probability" is
+    P(supports) throughout, and "opposing" is P(opposes).
 
     Example: `berdseye detect "Mornings are calmer since the blazers came." "School uniforms should be compulsory." --json`
     """

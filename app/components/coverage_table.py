@@ -58,11 +58,9 @@ def missing_line(question: Question, listings: Sequence[Listing]) -> str:
         if hit.chips and hit.chips[place].supports
     }
     if "on topic" not in opinions:
-        why = "the detector is unsure about every passage that may support it"
+        why = "the detector is unsure about every passage that may support them"
     else:
-        why = "the labels tell only that a passage is on the topic" + (
-            ", or are unsure" if "unsure" in opinions else ""
-        )
+        why = "the labels say only that a passage is on the topic" + (", or are unsure" if "unsure" in opinions else "")
     return f":gray[No perspective is missing, but for {len(doubtful)} of {len(places)} {why}.]"
 
 
@@ -91,5 +89,5 @@ def first_ranks_shown(listing: Listing, place: int) -> str:
     if chip is None or chip.takes_side:
         return f"rank {rank}"
     sure = _first_sure(listing, place)
-    then = "" if sure is None else f" · rank {sure}"
+    then = "" if sure is None else f" · sure at rank {sure}"
     return f"rank {rank} :gray-badge[{'topic' if chip.opinion == 'on topic' else 'unsure'}]{then}"

@@ -2,7 +2,6 @@
 the source."""
 
 from collections.abc import Callable, Mapping
-from math import isnan
 
 import streamlit as st
 
@@ -91,9 +90,8 @@ def chip_button(
 ) -> None:
     """Draw the chip of the perspective at `place` (from 0) on card `number` of the page."""
     says = chip.opinion if chip.by == "detector" else "supports" if chip.supports else "does not support"
-    short = says if chip.by == "detector" else "yes" if chip.supports else "no"
     st.button(
-        f"P{place + 1} {short} · {_shown_source(chip)}" + (f" · {chip.gold_mark}" if chip.gold_mark else ""),
+        chip_label(chip, place),
         # The key contains the pair and its label, so that a press meant for the previous label finds no button.
         key=chip_key(place, f"{number}-{chip.key}-{says}"),
         icon=_ICONS.get(chip.by, ":material/person:"),
@@ -106,11 +104,14 @@ def chip_button(
     )
 
 
-def _shown_source(chip: Chip) -> str:
-    """Return the source shown on a chip: `gold`, `you`, `people`, or the probability of what the detector says."""
+def chip_label(chip: Chip, place: int) -> str:
+    """Return the text on the chip of the perspective at `place` (from 0): the label with its source (`gold`, `you`, `people`), or
+    what the detector says with the probability of this, and what gold labels say against it."""
     if chip.by != "detector":
-        return chip.by
-    return "…" if chip.opinion == "not yet" else f"{chip.detected.probability:.2f}"
+        says, source = "yes" if chip.supports else "no", str(chip.by)
+    else:
+        says, source = chip.opinion, "…" if chip.opinion == "not yet" else f"{chip.detected.probability:.2f}"
+    return " · ".join([f"P{place + 1} {says}", source, *([chip.gold_mark] if chip.gold_mark else [])])
 
 
 def explained_source(chip: Chip) -> str:
@@ -119,10 +120,8 @@ def explained_source(chip: Chip) -> str:
     parts = [SOURCE_NAMES[chip.by]]
     if chip.by != "detector":
         parts.append(f"detector: {chip.opinion}")
-    if chip.opinion == "not yet":
-        return "; ".join(parts)
-    found = f"{'; '.join(parts)}, P(supports) = {chip.detected.label.probability:.2f}"
-    return found if isnan(chip.detected.opposing) else f"{found}, P(opposes) = {chip.detected.opposing:.2f}"
+    said = "; ".join(parts)
+    return f"{said}, {chip.detected.probabilities}" if chip.detected.probabilities else said
 
 
 def _next_step(chip: Chip, *, can_judge: bool) -> str:

@@ -110,7 +110,7 @@ def opinion(record: PairRecord) -> str:
     """The adopted detector's opinion of a pair, as Markdown."""
     detector = parse_detector(adopted_detector(workspace()), workspace())
     [found] = opined(workspace(), detector, [Pair(record.passage, record.perspective, record.title)])
-    return f"detector {escaped(detector.name)}: **{found.opinion}** (P = {found.probability:.2f})"
+    return f"detector {escaped(detector.name)}: **{found.opinion}**, {found.probabilities}"
 
 
 def runs_finished() -> None:

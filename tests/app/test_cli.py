@@ -231,7 +231,15 @@ def test_detect_prints_the_probability_and_the_detector() -> None:
     rows = json.loads(output("detect", "Uniforms are compulsory here.", "Uniforms are bad.", "They help.", "--json"))
     assert [row["perspective"] for row in rows] == ["Uniforms are bad.", "They help."]
     assert all(0 <= row["probability"] <= 1 and row["detector"] == "stance" and row["version"] for row in rows)
-    assert {row["opinion"] for row in rows} <= {"supports", "opposes", "neither", "unsure", "on topic", "off topic"}
+    assert {row["opinion"] for row in rows} <= {"supports", "opposes", "neither", "unsure"}
+    assert all(0 <= row["opposing"] <= 1 - row["probability"] for row in rows)
+    lines = output("detect", "Uniforms are compulsory here.", "Uniforms are bad.", "They help.").splitlines()
+    for line, row in zip(lines, rows, strict=True):
+        neither = 1 - row["probability"] - row["opposing"]
+        shown = {"opposes": row["opposing"], "neither": neither}.get(row["opinion"], row["probability"])
+        assert line == f"{row['opinion']}  {shown:.3f}  {row['perspective']}"
+    [topic] = json.loads(output("detect", "Uniforms.", "They help.", "--detector", "embedded", "--json"))
+    assert topic["opposing"] is None
 
 
 @pytest.mark.parametrize("texts", [("", "Uniforms are bad."), ("Uniforms are compulsory here.", "They help.", " ")])

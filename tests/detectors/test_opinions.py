@@ -90,7 +90,8 @@ def test_opinions_come_from_the_label_cache(workspace: Workspace) -> None:
         ("neither", 0.1, 0.6),
         ("does not support", math.nan, 0.7),
         ("on topic", math.nan, 0.3),
-        ("off topic", 0.1, 0.3),
+        ("off topic", math.nan, 0.7),
+        ("neither", 0.71, 0.0),
     ],
 )
 def test_the_probability_is_that_of_what_the_opinion_says(opinion: Opinion, opposing: float, expected: float) -> None:

@@ -80,5 +80,6 @@ def mistakes_panel(measurement: Measured) -> None:
         return
     row = kept.iloc[event.selection.rows[0]]
     pair_reader(
-        {str(k): v for k, v in row.to_dict().items()}, f"{measurement.detector.name}: P = {row['probability']:.3f}"
+        {str(k): v for k, v in row.to_dict().items()},
+        f"{measurement.detector.name}: P(supports) = {row['probability']:.3f}",
     )

@@ -123,7 +123,13 @@ def _examples(judged: JudgedPairs, a: Side, b: Side) -> None:
         _SHOWN
     )
     event = st.dataframe(
-        shown.rename(columns={"right": "who is right", "probability_a": f"P {a.name}", "probability_b": f"P {b.name}"}),
+        shown.rename(
+            columns={
+                "right": "who is right",
+                "probability_a": f"P(supports), {a.name}",
+                "probability_b": f"P(supports), {b.name}",
+            }
+        ),
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
@@ -135,5 +141,5 @@ def _examples(judged: JudgedPairs, a: Side, b: Side) -> None:
         st.caption("Choose a row to read the pair. The largest gaps come first.")
         return
     row = table.iloc[event.selection.rows[0]]
-    labels = f"{a.name}: P = {row['probability_a']:.3f}, {b.name}: P = {row['probability_b']:.3f}"
+    labels = f"P(supports): {a.name} {row['probability_a']:.3f}, {b.name} {row['probability_b']:.3f}"
     pair_reader({str(k): v for k, v in row.to_dict().items()}, labels)

@@ -26,14 +26,14 @@ def test_perspectives_that_a_detector_of_topics_found_are_not_called_covered() -
     by_gold = listing((True, "gold", "on topic"), (True, "gold", "off topic"))
     assert missing_line(QUESTION, [by_gold]) == ":green[Every perspective is covered by at least one ranking.]"
     mixed = listing((True, "gold", "on topic"), (True, "detector", "on topic"))
-    assert "for 1 of 2 the labels tell only that a passage is on the topic" in missing_line(QUESTION, [mixed])
+    assert "for 1 of 2 the labels say only that a passage is on the topic" in missing_line(QUESTION, [mixed])
     assert ":green[" in missing_line(QUESTION, [mixed, by_gold])
     doubtful = listing((True, "gold", "on topic"), (True, "detector", "unsure"))
-    assert "for 1 of 2 the detector is unsure about every passage that may support it.]" in missing_line(
+    assert "for 1 of 2 the detector is unsure about every passage that may support them.]" in missing_line(
         QUESTION, [doubtful]
     )
     both = listing((True, "detector", "unsure"), (True, "detector", "on topic"))
-    assert "for 2 of 2 the labels tell only that a passage is on the topic, or are unsure.]" in missing_line(
+    assert "for 2 of 2 the labels say only that a passage is on the topic, or are unsure.]" in missing_line(
         QUESTION, [both]
     )
     sided = listing((True, "detector", "supports"), (True, "detector", "supports"))
@@ -47,7 +47,7 @@ def test_a_rank_that_is_in_doubt_is_followed_by_the_first_sure_one() -> None:
     sure = listing((True, "detector", "supports"), (False, "detector", "neither"))
     [first], [second] = unsure.hits, sure.hits
     both = replace(unsure, hits=(first, replace(second, rank=4)))
-    assert first_ranks_shown(both, 0) == "rank 1 :gray-badge[unsure] · rank 4"
+    assert first_ranks_shown(both, 0) == "rank 1 :gray-badge[unsure] · sure at rank 4"
     assert first_ranks_shown(both, 1) == "rank 1 :gray-badge[topic]"
     assert first_ranks_shown(sure, 0) == "rank 1"
     assert first_ranks_shown(sure, 1) == ":red-badge[missing]"

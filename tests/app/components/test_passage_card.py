@@ -2,7 +2,7 @@
 
 import math
 
-from berdseye.app.components.passage_card import explained_source, marks
+from berdseye.app.components.passage_card import chip_label, explained_source, marks
 from berdseye.app.components.plain_text import Mark
 from berdseye.data.records import Label, Pair, Passage
 from berdseye.detectors.labelling import OpinedPair
@@ -54,6 +54,21 @@ def test_a_label_that_does_not_support_marks_nothing() -> None:
     assert marks(shown, {}) == []
 
 
+def test_a_chip_shows_the_probability_of_what_it_says() -> None:
+    pair = Pair(TEXT, "Perspective", "")
+
+    def label(said: OpinedPair, gold: bool | None = None) -> str:
+        return chip_label(Chip(pair, pair.key, said.label.supports, "detector", said, gold), 1)
+
+    assert label(opined(0.1, "opposes", 0.75)) == "P2 opposes · 0.75"
+    assert label(opined(0.03, "neither", 0.07)) == "P2 neither · 0.90"
+    assert label(opined(0.3, "unsure", 0.5)) == "P2 unsure · 0.30"
+    assert label(opined(0.1, "off topic")) == "P2 off topic · 0.90"
+    assert label(opined(0.8, "supports", 0.1), gold=False) == "P2 supports · 0.80 · ≠ gold"
+    assert label(opined(math.nan, "not yet")) == "P2 not yet · …"
+    assert chip_label(Chip(pair, pair.key, True, "gold", opined(0.1, "opposes", 0.75), True), 0) == "P1 yes · gold"
+
+
 def test_the_help_of_a_chip_says_once_what_the_detector_says() -> None:
     pair = Pair(TEXT, "Perspective", "")
     own = Chip(pair, pair.key, False, "detector", opined(0.2, "off topic"))
@@ -63,4 +78,4 @@ def test_the_help_of_a_chip_says_once_what_the_detector_says() -> None:
     assert explained_source(gold) == "gold label of the data set's authors; detector: off topic, P(supports) = 0.20"
     assert explained_source(waiting) == "detector"
     sided = Chip(pair, pair.key, False, "detector", opined(0.1, "opposes", 0.75))
-    assert explained_source(sided) == "detector, P(supports) = 0.10, P(opposes) = 0.75"
+    assert explained_source(sided) == "detector, P(supports) = 0.10, P(opposes) = 0.75, P(neither) = 0.15"
