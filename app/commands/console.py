@@ -142,10 +142,11 @@ class _Counting:
 
 
 def pace(task: "Task", done: int, total: int | None) -> str:
-    """How many are done, how many a second (or a minute, if fewer than one a second), and the time taken or, where the total is
-    known, the time left."""
+    """How many are done, how many a second, a minute or an hour (at least one), and the time taken or, where the total is known,
+    the time left."""
     speed = (task.speed or 0) * (total or 1)
-    rate = f", {speed:,.0f}/s" if speed >= 1 else f", {60 * speed:,.0f}/min" if speed else ""
+    paces = ((speed, "s"), (60 * speed, "min"), (3600 * speed, "h"))
+    rate = next((f", {many:,.0f}/{unit}" for many, unit in paces if many >= 1), "")
     if not total:
         return f"{done:,}{rate}, {_clock(task.elapsed or 0)}"
     left = f", {_clock(task.time_remaining)} left" if task.time_remaining is not None else ""

@@ -61,8 +61,8 @@ def test_away_from_a_terminal_it_writes_a_line_now_and_then(monkeypatch: pytest.
 
 @pytest.mark.parametrize(
     ("speed", "said"),
-    [(None, "20% of 300 (60)"), (0.1, "20% of 300 (60), 30/s"), (0.001, "20% of 300 (60), 18/min")],
+    [(None, ""), (0.1, ", 30/s"), (0.001, ", 18/min"), (5e-5, ", 54/h"), (5e-7, "")],
 )
-def test_less_than_one_a_second_is_counted_by_the_minute(speed: float | None, said: str) -> None:
+def test_less_than_one_a_second_is_counted_by_the_minute_or_hour(speed: float | None, said: str) -> None:
     task = cast(Any, SimpleNamespace(speed=speed, time_remaining=None, elapsed=1.0))
-    assert console.pace(task, 60, 300) == said
+    assert console.pace(task, 60, 300) == f"20% of 300 (60){said}"
