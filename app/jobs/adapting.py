@@ -57,15 +57,16 @@ def adapt(
 ) -> Adapted:
     """Have passages written, train on them and on a training set of judgments, compare, and adopt according to `mode`.
 
-    Passages about questions whose judgments are held out for dev or test are not trained on. A detector of the kind stance also
-    reads written passages with other perspectives of their question, and keeps its opinion of these (`other_perspectives`).
+    Passages about questions whose judgments are held out for dev or test are not trained on. A detector of the kind stance,
+    without a teacher, also reads written passages with other perspectives of their question, and keeps its opinion of these
+    (`other_perspectives`).
     With `number`, the detector gets the first of the names NAME, NAME-2, NAME-3 … that no other plan or data has. Raises
     `BadInputError` for a training set that is too small before the model is asked.
     """
     set_to_train_on(made)
     judged = list(dict.fromkeys(pair.pair.passage for pair in made.pairs()))
     written = write_passages(model, CompletionCache(workspace), asked, judged, progress=progress)
-    unlabelled = other_perspectives(written.pairs) if plan.kind == "stance" else []
+    unlabelled = other_perspectives(written.pairs) if plan.kind == "stance" and plan.teacher is None else []
     if number:
         plan = _numbered(workspace, plan, set_to_train_on(made, written.pairs, unlabelled))
     improved = improve(

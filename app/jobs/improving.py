@@ -1,8 +1,6 @@
 """From judgments to a better detector in one step: training on a training set, a comparison, and the decision to adopt
 it."""
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +15,7 @@ from berdseye.data.workspace import Workspace, checked_name
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.trained import Trained, adopt, adopted_detector, list_trained, new_folder
 from berdseye.detectors.training.training import TrainingPlan, follows_plan
-from berdseye.detectors.training.training_set import TrainingSet, group, training_set
+from berdseye.detectors.training.training_set import TrainingSet, training_set
 from berdseye.evaluation.detection.grading import train_and_grade
 from berdseye.evaluation.detection.improvement import Adopt, Improvement, compare_detectors, worth_adopting
 from berdseye.evaluation.detection.pairs import learned
@@ -50,27 +48,14 @@ class Improved:
 def set_to_train_on(
     made: TrainingSetVersion, written: Sequence[LabelledPair] = (), unlabelled: Sequence[LabelledPair] = ()
 ) -> TrainingSet:
-    """Return a version in the form that trainings take. The detector's card names its id and its hash, and counts its judgments.
-
-    `written` and `unlabelled` pairs are trained on too, unless dev or test has their question.
-    """
-    data = replace(
+    """Return a version, with further pairs, in the form that trainings take. The detector's card names the version's id and its
+    hash, and counts its judgments."""
+    return replace(
         training_set(made.pairs(), made.id, made.hash),
         judgments=made.manifest["judgments"],
         simulated=made.manifest["judgments_of_made_up_annotators"],
-    )
-    held_out = {group(pair) for pair in (*data.dev, *data.test)}
-    more = [pair for pair in written if group(pair) not in held_out]
-    if not more:
-        return data
-    without_label = [pair for pair in unlabelled if group(pair) not in held_out]
-    texts = [made.hash, [(p.pair.key, p.supports) for p in more], *([p.pair.key] for p in without_label)]
-    return replace(
-        data,
-        train=[*data.train, *more],
-        source=f"{made.id}, trained with {len(more):,} written pairs",
-        data_hash=hashlib.blake2b(json.dumps(texts).encode(), digest_size=6).hexdigest(),
-        unlabelled=without_label,
+        written=list(written),
+        unlabelled=list(unlabelled),
     )
 
 
@@ -94,7 +79,7 @@ def improve(
     """Train on a training set, compare the result with the detector in use on the held-out questions, and adopt it according to
     `mode`. Only people's labels count in the comparison, also where the training set counts votes of simulated annotators.
 
-    `written` and `unlabelled` are further pairs to train on (`set_to_train_on`). A detector that was already trained on this set
+    `written` and `unlabelled` are further pairs to train on (`TrainingSet`). A detector that was already trained on this set
     by this plan is not trained again. The comparison is stored in its folder.
     """
     before = adopted_detector(workspace)

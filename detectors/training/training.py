@@ -147,19 +147,22 @@ def follows_plan(folder: Path, plan: TrainingPlan, data: TrainingSet | None = No
     if not path.exists():
         return False
     stored = read_json(path)
-    return bool(stored == _plan_fields(plan, stored.get("data_hash", "") if data is None else data.data_hash))
+    if data is None:
+        return bool(stored == _plan_fields(plan, stored.get("data_hash", ""), stored.get("further_hash", "")))
+    return bool(stored == _plan_fields(plan, data.data_hash, data.further_hash))
 
 
-def _plan_fields(plan: TrainingPlan, data_hash: str) -> dict[str, Any]:
+def _plan_fields(plan: TrainingPlan, data_hash: str, further_hash: str) -> dict[str, Any]:
     start = {"start": StanceDetector().version} if plan.kind == "stance" else {}
-    fields: dict[str, Any] = json.loads(json.dumps(asdict(plan) | {"data_hash": data_hash} | start))
+    further = {"further_hash": further_hash} if further_hash else {}
+    fields: dict[str, Any] = json.loads(json.dumps(asdict(plan) | {"data_hash": data_hash} | further | start))
     return fields
 
 
 def _begin(folder: Path, plan: TrainingPlan, data: TrainingSet) -> None:
     """Store the plan of a new training, or check that a resumed training has the stored plan."""
     path = folder / _PLAN
-    plan_fields = _plan_fields(plan, data.data_hash)
+    plan_fields = _plan_fields(plan, data.data_hash, data.further_hash)
     if not path.exists():
         write_json(path, plan_fields)
     elif json.loads(path.read_text(encoding="utf-8")) != plan_fields:

@@ -3,6 +3,8 @@
 Also distillation: a small detector learns a strong detector's probabilities, as BERDS trained Mistral on GPT-4's labels.
 """
 
+import hashlib
+import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -33,8 +35,9 @@ class TrainingSet:
     """Labelled pairs by split, with the `source` and `data_hash` of their data. `test` may be empty.
 
     `judgments` is the number of judgments that the labels rest on, `simulated` the number of them by simulated annotators of the
-    demo; both are None for labels that do not come from judgments of this workspace. `unlabelled` pairs are trained on too, with
-    the probabilities of a detector (`distilled`); their labels are ignored.
+    demo; both are None for labels that do not come from judgments of this workspace. Two kinds of further pairs are trained on
+    with `train` and are no part of `data_hash`: `written` ones, with their labels, and `unlabelled` ones, with the probabilities
+    of a detector (`distilled`), whose labels are ignored.
     """
 
     train: list[LabelledPair]
@@ -44,7 +47,16 @@ class TrainingSet:
     data_hash: str
     judgments: int | None = None
     simulated: int | None = None
+    written: list[LabelledPair] = field(default_factory=list)
     unlabelled: list[LabelledPair] = field(default_factory=list)
+
+    @property
+    def further_hash(self) -> str:
+        """A hash of the further pairs, empty without any."""
+        if not self.written and not self.unlabelled:
+            return ""
+        further = [[(p.pair.key, p.supports) for p in self.written], [p.pair.key for p in self.unlabelled]]
+        return hashlib.blake2b(json.dumps(further).encode(), digest_size=6).hexdigest()
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Count the pairs, supporting pairs and questions of each split."""
@@ -129,33 +141,35 @@ class DistilledSet:
 
 
 def distilled(workspace: Workspace, teacher: str | None, data: TrainingSet, progress: Progress) -> DistilledSet:
-    """Return the teacher's probabilities for `train` and the unlabelled pairs, or, without a teacher, people's labels for
-    `train` and the probabilities of `stance` for the unlabelled pairs.
+    """Return the pairs to train on with their targets: with a teacher its probabilities, otherwise the labels of `train` and of
+    the written pairs, and the probabilities of `stance` for the unlabelled ones.
 
-    In this way, a `stance` in training keeps its opinion of pairs that nobody labelled. An unlabelled pair is skipped if dev or
-    test has its question (or, without one, its perspective), or if it is in the data already. Dev and test keep people's labels.
-    The probabilities go through the label cache.
+    In this way, a `stance` in training keeps its opinion of pairs that nobody labelled. A written or unlabelled pair is skipped
+    if dev or test has its question (or, without one, its perspective), or if it is in the data already. Dev and test keep
+    people's labels. The probabilities go through the label cache.
     """
-    labels = truth(data.train).astype(np.float32)
+    held_out = {group(p) for p in (*data.dev, *data.test)}
+    known = {p.pair.key for p in (*data.train, *data.dev, *data.test)}
+    written = {p.pair.key: p for p in data.written if group(p) not in held_out and p.pair.key not in known}
+    known |= written.keys()
+    unlabelled = {p.pair.key: p for p in data.unlabelled if group(p) not in held_out and p.pair.key not in known}
+    labelled = [*data.train, *written.values()]
+    targets = truth(labelled).astype(np.float32)
+    card: dict[str, Any] = {"written": len(written)} if data.written else {}
     if teacher is None and not data.unlabelled:
-        return DistilledSet(data, labels, {})
+        return DistilledSet(replace(data, train=labelled), targets, card)
     detector = parse_detector(teacher or _WITHOUT_TEACHER, workspace)
-    held_out_groups = {group(p) for p in (*data.dev, *data.test)}
-    labelled_keys = {p.pair.key for p in (*data.train, *data.dev, *data.test)}
-    added = {
-        p.pair.key: p for p in data.unlabelled if group(p) not in held_out_groups and p.pair.key not in labelled_keys
-    }
-    card: dict[str, Any] = {"unlabelled": len(added), "unlabelled_left_out": len(data.unlabelled) - len(added)}
-    taught = [] if teacher is None else data.train
-    asked = [*taught, *added.values()]
-    targets = label(LabelStore(workspace), detector, [p.pair for p in asked], progress=progress)
-    pairs = [p._replace(supports=bool(t >= detector.threshold)) for p, t in zip(asked, targets.tolist(), strict=True)]
+    taught = [*([] if teacher is None else labelled), *unlabelled.values()]
+    said = label(LabelStore(workspace), detector, [p.pair for p in taught], progress=progress)
+    pairs = [p._replace(supports=bool(t >= detector.threshold)) for p, t in zip(taught, said.tolist(), strict=True)]
+    card |= {"unlabelled": len(unlabelled), "unlabelled_left_out": len(data.unlabelled) - len(unlabelled)}
     if teacher is None:
-        return DistilledSet(replace(data, train=[*data.train, *pairs]), np.concatenate([labels, targets]), card)
-    agreed = float(np.mean((targets[: len(taught)] >= detector.threshold) == truth(taught)))
+        card |= {"unlabelled_by": detector.name, "unlabelled_by_version": detector.version}
+        return DistilledSet(replace(data, train=[*labelled, *pairs]), np.concatenate([targets, said]), card)
+    agreed = float(np.mean((said[: len(data.train)] >= detector.threshold) == truth(data.train)))
     card |= {
         "teacher": detector.name,
         "teacher_version": detector.version,
         "teacher_agrees_with_train_labels": round(agreed, 4),
     }
-    return DistilledSet(replace(data, train=pairs), targets, card)
+    return DistilledSet(replace(data, train=pairs), said, card)

@@ -135,27 +135,23 @@ def write_passages(
 
 
 def other_perspectives(written: Sequence[LabelledPair]) -> list[LabelledPair]:
-    """Return written passages with up to two other perspectives of their question each, whose labels are not known (they say
-    that the passage does not support, and are to be ignored).
+    """Return written passages with up to two other perspectives of their question each; the labels are not known, and are to be
+    ignored. Pairs without a question are left out.
 
     `stance` keeps its opinion of these pairs in a training (Li and Hoiem, ECCV 2016: learning without forgetting). Without
     them, written passages made it worse at the passages that a search finds: each is about one perspective, and most passages
     that are found are about none or several.
     """
-    known: dict[tuple[str, str], dict[str, LabelledPair]] = {}
+    known: dict[tuple[str, Pair], set[str]] = {}
     perspectives: dict[str, dict[str, None]] = {}
     for one in written:
-        known.setdefault((one.question, one.pair.passage), {})[one.pair.perspective] = one
+        known.setdefault((one.question, one.pair._replace(perspective="")), set()).add(one.pair.perspective)
         perspectives.setdefault(one.question, {})[one.pair.perspective] = None
-    found = []
+    found: list[LabelledPair] = []
     for (question, passage), own in known.items():
-        first = next(iter(own.values()))
-        others = [
-            first._replace(pair=Pair(passage, text), supports=False)
-            for text in perspectives[question]
-            if text not in own
-        ]
-        found += sorted(others, key=lambda one: one.pair.key)[:_OTHERS]  # a key is a hash, so these are random ones
+        others = [passage._replace(perspective=text) for text in perspectives[question] if question and text not in own]
+        some = sorted(others, key=lambda pair: pair.key)[:_OTHERS]  # a key is a hash, so these are random ones
+        found += [LabelledPair(pair, False, question) for pair in some]
     return found
 
 

@@ -17,6 +17,7 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Pair
 from berdseye.detectors.embedded import EmbeddedDetector, Logistic
 from berdseye.detectors.features import features
+from berdseye.detectors.labelling import predict_all
 from berdseye.detectors.protocol import UNTUNED, Detector, Floats, count_truncated
 from berdseye.detectors.quality import Truth, auroc, best_threshold, precision_recall_f1, rate_weights
 from berdseye.detectors.stance.adaptation import Adaptation
@@ -24,7 +25,7 @@ from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.thresholds import Tuned
 from berdseye.detectors.training.head import PRIOR, fit_head, truth
 from berdseye.detectors.training.settings import STANCE_NEEDS
-from berdseye.detectors.training.training_set import training_set
+from berdseye.detectors.training.training_set import group, training_set
 from berdseye.detectors.training.written_passages import other_perspectives
 
 UNCERTAIN, RANDOM, ALL = STRATEGIES = ("uncertain", "random", "all")
@@ -126,13 +127,13 @@ def learning_curve(
     Corrections are chosen by uncertainty (probability closest to the threshold) and at random; each seed uses a different two
     thirds of the train questions. With `held_out="passages"`, dev and test are other passages, a tenth each, of the same
     questions, and seeds differ in passages: the case of a person who goes on judging the same questions. The pairs of the file
-    `written`, such as `detector adapt` writes, are trained on in every round, and `stance` keeps its opinion of their passages
-    with other perspectives (`other_perspectives`). The strategy `all` uses every train pair, the
-    upper limit for this file; `strategies` says which of the three are measured. Columns: corrections, strategy, and auroc and
-    f1, shares from 0 to 1, as means over seeds with `_low` and `_high`, the lowest and the highest seed. F1 is for 16.8% positive
-    pairs; its threshold is chosen on the dev split before the first round and after each round. `prior` is that of `embedded`.
-    Pairs of all splits and of `written` count as cut. A training of `embedded` takes seconds, one of `stance` a minute or
-    more for every 250 pairs.
+    `written`, such as `detector adapt` writes, are trained on in every round, but for those of questions in dev or test, and
+    `stance` keeps its opinion of their passages with other perspectives (`other_perspectives`). The strategy `all` uses every
+    train pair, the upper limit for this file; `strategies` says which of the three are measured. Columns: corrections,
+    strategy, and auroc and f1, shares from 0 to 1, as means over seeds with `_low` and `_high`, the lowest and the highest
+    seed. F1 is for 16.8% positive pairs; its threshold is chosen on the dev split before the first round and after each round.
+    `prior` is that of `embedded`. Pairs of all splits and of `written` count as cut. A training of `embedded` takes seconds,
+    one of `stance` a minute or more for every 250 pairs.
 
     Raises `BadInputError` for a detector other than `stance` and `embedded`, and for a file whose splits are unsuitable for
     training and testing.
@@ -147,11 +148,12 @@ def learning_curve(
         raise BadInputError(
             "The test split needs pairs of both labels.", where=path, hint=f"Add pairs of more {held_out}."
         )
-    further = [] if written is None else read_labelled_pairs(written)
+    held_out_groups = {group(p) for p in (*splits.dev, *splits.test)}
+    further = [p for p in ([] if written is None else read_labelled_pairs(written)) if group(p) not in held_out_groups]
     others = other_perspectives(further) if isinstance(learner, _Stance) else []
     extra = _Extra(
         learner.encoded([row.pair for row in (*further, *others)]),
-        np.concatenate([truth(further), _before(detector, others)]).astype(np.float32),
+        np.concatenate([truth(further).astype(np.float32), predict_all(detector, [row.pair for row in others])]),
     )
     pool, dev, test = (_encoded(learner, pairs) for pairs in (splits.train, splits.dev, splits.test))
     training = _Training(learner, pool, extra, dev)
@@ -204,11 +206,6 @@ def _encoded(learner: _Learner, pairs: Sequence[LabelledPair]) -> _Split:
         truth(pairs),
         np.unique(groups, return_inverse=True)[1].astype(np.int64),
     )
-
-
-def _before(detector: Detector, pairs: Sequence[LabelledPair]) -> Floats:
-    """Return P(supports) of pairs before any training, float32[n]."""
-    return detector.predict([row.pair for row in pairs]) if pairs else np.zeros(0, dtype=np.float32)
 
 
 class _Fitted(NamedTuple):

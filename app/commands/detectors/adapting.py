@@ -59,9 +59,10 @@ def adapt(
     """Adapt the detector to the questions of a data set, with written passages and people's judgments.
 
     A language model writes passages for and against every perspective and neutral ones. Near-duplicates, texts that quote their
-    perspective, and texts that repeat a judged passage are rejected. The detector is trained on the others and on judgments, and
-    compared with the one in use on people's judgments of held-out questions alone, also with --demo. Stored passages are used
-    again, so that the command can be repeated after more judging. The judgments that help most come from a batch with `--order
+    perspective, and texts that repeat a judged passage are rejected. The detector is trained on the others and on judgments
+    (`stance` also reads each passage with two other perspectives of its question, and keeps its opinion of these), and compared
+    with the one in use on people's judgments of held-out questions alone, also with --demo. Stored passages are used again, so
+    that the command can be repeated after more judging. The judgments that help most come from a batch with `--order
     uncertainty`.
 
     A local model costs nothing. The price of an API model is a setting, on the page Workspace or in `berdseye.toml`: under

@@ -18,6 +18,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.detectors.training import cards, training
 from berdseye.detectors.training.settings import STANCE_SETTINGS, Settings
 from berdseye.detectors.training.written_passages import MAX_TOKENS
+from berdseye.evaluation.detection.pairs import learned
 from tests.app.command_line import output
 from tests.data.language_models.scripted import ScriptedModel
 from tests.detectors.training.made_training import WORDS, yes_no_model
@@ -107,7 +108,8 @@ def test_stance_keeps_its_opinion_of_written_passages_with_other_perspectives(
     card = card_of(judged, "cities-adapted")
     assert (found["detector"], found["written_pairs"], len(writer.asked)) == ("stance(cities-adapted)", 6, 5)
     assert card["splits"]["train"]["pairs"] == 12 + 6 + 4  # the passages for and against a view, with the other view
-    assert (card["unlabelled"], card["unlabelled_left_out"]) == (4, 0)
+    assert (card["written"], card["unlabelled"], card["unlabelled_left_out"]) == (6, 4, 0)
+    assert learned(judged, "stance(cities-adapted)").sets == ("judged-1",)
     assert adapt(judged, "--adopt", "never")["detector"] == "stance(cities-adapted)", "it is trained once"
 
 

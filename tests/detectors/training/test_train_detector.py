@@ -146,6 +146,8 @@ def test_a_killed_training_goes_on_to_the_same_end(workspace: Workspace, tmp_pat
     (checkpoints / "checkpoint-6").mkdir()  # one that was being written
     with pytest.raises(BadInputError, match="has other data or settings"):
         train_detector(workspace, TrainingPlan("crossencoder", "killed", (base,), Settings(seed=1)), made_set())
+    with pytest.raises(BadInputError, match="other data or settings"):
+        train_detector(workspace, plan, replace(made_set(), written=made_pairs()[:1]))
     steps: list[int] = []
 
     def counting(done: int, what: str, total: int | None = None, /) -> None:

@@ -89,10 +89,20 @@ def test_without_a_teacher_pairs_without_a_label_have_the_probabilities_of_stanc
     data = made_set()
     known, held_out = data.train[0], data.test[0]
     new = [known._replace(pair=Pair(known.pair.passage, view)) for view in ("zoos should be kept", "trams are quiet")]
-    added = [known, held_out._replace(pair=Pair("another", held_out.pair.perspective)), *new]
-    taught = distilled(workspace, None, replace(data, unlabelled=added), silent)
-    assert taught.data.train[: len(data.train)] == data.train
-    assert [p.pair for p in taught.data.train[len(data.train) :]] == [p.pair for p in new]
-    assert taught.targets[: len(data.train)].tolist() == [float(p.supports) for p in data.train]
-    np.testing.assert_array_equal(taught.targets[len(data.train) :], StanceDetector().predict([p.pair for p in new]))
-    assert taught.card == {"unlabelled": 2, "unlabelled_left_out": 2}
+    elsewhere = held_out._replace(pair=Pair("another", held_out.pair.perspective))
+    written = known._replace(pair=Pair("written", known.pair.perspective), supports=True)
+    further = replace(data, written=[written, elsewhere], unlabelled=[known, elsewhere, *new])
+    taught = distilled(workspace, None, further, silent)
+    labelled = [*data.train, written]
+    assert taught.data.train[: len(labelled)] == labelled
+    assert [p.pair for p in taught.data.train[len(labelled) :]] == [p.pair for p in new]
+    assert taught.targets[: len(labelled)].tolist() == [float(p.supports) for p in labelled]
+    stance = StanceDetector()
+    np.testing.assert_array_equal(taught.targets[len(labelled) :], stance.predict([p.pair for p in new]))
+    assert taught.card == {
+        "written": 1, "unlabelled": 2, "unlabelled_left_out": 2,
+        "unlabelled_by": "stance", "unlabelled_by_version": stance.version,
+    }  # fmt: skip
+    hashes = {data.further_hash, further.further_hash, replace(further, unlabelled=new).further_hash}
+    assert len(hashes) == 3
+    assert data.further_hash == ""

@@ -1,6 +1,7 @@
 """The learning curve: honest splits, a head that learns what it is told, and no more corrections than there are pairs."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +12,14 @@ from typer.testing import CliRunner
 
 from berdseye.app.cli import cli
 from berdseye.data.errors import BadInputError
+from berdseye.data.records import Pair
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.embedded import EmbeddedDetector, Logistic, Weights, shipped_weights
+from berdseye.detectors.protocol import Floats
+from berdseye.detectors.stance.detector import StanceDetector
 from berdseye.detectors.thresholds import Tuned
 from berdseye.detectors.training.settings import STANCE_SETTINGS
+from berdseye.detectors.training.stance import StanceLearner
 from berdseye.evaluation.detection.learning_curve import (
     ALL,
     RANDOM,
@@ -191,6 +196,32 @@ def test_stance_learns_from_corrections_and_from_written_passages(
     assert alone["auroc"].iloc[1] > alone["auroc"].iloc[0] + 0.1
     assert helped["auroc"].iloc[0] > alone["auroc"].iloc[0] + 0.1
     assert told == [0, 1, 2] * 2
+
+
+def test_stance_keeps_its_opinion_of_written_passages_with_other_perspectives(
+    judged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learned: list[tuple[list[Pair], list[float]]] = []
+
+    def untrained(start: StanceDetector, pairs: Sequence[Pair], targets: Floats) -> dict[str, Floats]:
+        learned.append((list(pairs), targets.tolist()))
+        return StanceLearner(start.folder).numbers()
+
+    monkeypatch.setattr("berdseye.detectors.training.stance.numbers_learned", untrained)
+    written = tmp_path / "written.jsonl"
+    texts = {
+        "Trams are quiet, and few cars are.": "Trams are good.",
+        "Cars carry goods that trams cannot.": "Cars are good.",
+    }
+    rows = [{"question": "Trams?", "document": t, "perspective": p, "label": 1} for t, p in texts.items()]
+    written.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    detector = parse_detector("stance")
+    learning_curve(detector, judged, batch=4, rounds=0, seeds=1, written=written, strategies=(RANDOM,))
+    [(pairs, targets)] = learned
+    own = [Pair(text, view) for text, view in texts.items()]
+    others = [Pair(text, view) for text, view in zip(texts, reversed(texts.values()), strict=True)]
+    assert pairs == own + others
+    assert targets == [1.0, 1.0, *detector.predict(others).tolist()]
 
 
 def test_texts_that_are_cut_are_counted_and_other_detectors_refused(judged: Path, tmp_path: Path) -> None:
