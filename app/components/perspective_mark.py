@@ -7,6 +7,8 @@ from berdseye.evaluation.charts import CATEGORIES, perspective_colour
 _SIDES = {"supporting": ":blue-badge[supporting]", "opposing": ":orange-badge[opposing]"}
 _READ_ON = 80
 """The share of the colour in percent, mixed with black, that gives white text a contrast of at least 4.5."""
+_FADED, _TINT = 75, 22
+"""The opacity in percent of the text of a chip that cannot be pressed, and of its colour if the label is yes."""
 CHIP = "chip-"
 """The prefix of every chip's widget key."""
 
@@ -34,6 +36,8 @@ def _chip_style(place: int) -> str:
         f"{chip} {{ border-left: 4px solid {colour}; }} "
         f'{chip}[data-testid="stBaseButton-primary"]:not(:disabled) '
         f"{{ background-color: {dark}; border-color: {dark}; }} "
+        f'{chip}[data-testid="stBaseButton-primary"]:disabled '
+        f"{{ background-color: color-mix(in srgb, {colour} {_TINT}%, transparent); }} "
     )
 
 
@@ -42,6 +46,10 @@ _SMALL = (
     "{ min-height: 1.875rem; padding: 0 0.5rem; } "
     f'[class*="st-key-{CHIP}"] button p {{ font-size: 0.875rem; }} }} '
 )
-CHIPS = _SMALL + "".join(_chip_style(place) for place in range(len(CATEGORIES)))
+_READABLE = (
+    f'[class*="st-key-{CHIP}"] button:disabled {{ color: color-mix(in srgb, currentColor {_FADED}%, transparent); }} '
+)
+CHIPS = _SMALL + _READABLE + "".join(_chip_style(place) for place in range(len(CATEGORIES)))
 """The style of the chips: filled with the perspective's colour if the label is yes, otherwise with an edge in that colour. They
-are small, except on a telephone, where a thumb presses them."""
+are small, except on a telephone, where a thumb presses them. A chip that cannot be pressed, as for readers without a name, is
+paler, but can be read."""

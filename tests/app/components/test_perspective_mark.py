@@ -20,11 +20,23 @@ def luminance(channels: list[float]) -> float:
 @pytest.mark.parametrize("place", range(len(CATEGORIES)))
 def test_white_is_read_on_a_chip_that_says_yes(place: int) -> None:
     [(colour, share)] = set(
-        re.findall(rf'-of{place}-"\][^{{]*\{{ background-color: color-mix\(in srgb, (#\w+) (\d+)%', CHIPS)
+        re.findall(rf'-of{place}-"\][^{{]*\{{ background-color: color-mix\(in srgb, (#\w+) (\d+)%, black', CHIPS)
     )
     assert colour == perspective_colour(place)
     mixed = [int(colour[at : at + 2], 16) / 255 * int(share) / 100 for at in (1, 3, 5)]
     assert 1.05 / (luminance(mixed) + 0.05) >= READ
+
+
+@pytest.mark.parametrize("page", [(1.0, 1.0, 1.0), (0.1, 0.1, 0.1)])
+def test_a_chip_that_cannot_be_pressed_is_read_on_a_light_and_a_dark_page(page: tuple[float, float, float]) -> None:
+    (faded,) = (int(share) / 100 for share in re.findall(r"currentColor (\d+)%", CHIPS))
+    text = [round(1 - channel) for channel in page]  # black on light pages, white on dark ones
+    for colour, share in set(re.findall(r"color-mix\(in srgb, (#\w+) (\d+)%, transparent", CHIPS)):
+        tint = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        behind = [int(share) / 100 * t + (1 - int(share) / 100) * p for t, p in zip(tint, page, strict=True)]
+        shown = [faded * t + (1 - faded) * b for t, b in zip(text, behind, strict=True)]
+        light, dark = sorted((luminance(shown), luminance(behind)), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= READ
 
 
 def test_a_mark_and_a_chip_have_the_colour_of_the_charts() -> None:
