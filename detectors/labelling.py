@@ -74,8 +74,8 @@ class OpinedPair(NamedTuple):
 
     @property
     def probability(self) -> float:
-        """The probability of what the opinion says, NaN for `not yet`; P(supports) for `unsure` and `on topic`, and the rest for
-        `off topic`."""
+        """The probability of what the opinion says, NaN for `not yet`; P(supports) for `unsure` and `on topic`, and
+        1 - P(supports) for `off topic`."""
         against = 0.0 if isnan(self.opposing) else self.opposing
         match self.opinion:
             case "opposes":

@@ -35,8 +35,8 @@ def detect(
     """Report for each perspective whether the passage supports it, opposes it or does neither, with the probability of this.
 
     For "unsure" it is P(supports). A detector of grade topic only tells whether the passage is on the perspective's topic
-    (`berdseye detector grade`): for "on topic" it is P(supports), and the rest for "off topic". In JSON, "probability" is
-    P(supports) throughout, and "opposing" is P(opposes).
+    (`berdseye detector grade`): for "on topic" it is P(supports), for "off topic" 1 - P(supports). In JSON, "probability" is
+    always P(supports), and "opposing" is P(opposes).
 
     Example: `berdseye detect "Mornings are calmer since the blazers came." "School uniforms should be compulsory." --json`
     """

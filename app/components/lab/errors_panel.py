@@ -65,6 +65,7 @@ def mistakes_panel(measurement: Measured) -> None:
         key="mistakes",
         height=min(320, 38 + 36 * max(len(kept), 1)),
         column_config={
+            "probability": st.column_config.NumberColumn("P(supports)"),
             "question": st.column_config.TextColumn(width=220),
             "perspective": st.column_config.TextColumn(width=280),
             "title": st.column_config.TextColumn(width=160),
